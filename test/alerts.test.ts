@@ -1,4 +1,4 @@
-/** The alert rules over time, as Prometheus reckons them: what goes wrong rings its alert, and what is well rings none. */
+/** The alert rules over time, evaluated by Prometheus: each fault fires its own alert, and a healthy fleet fires none. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { root } from './support/root.js'
 
 const rulesFile = join(root, 'config', 'alert-rules.yaml')
 
-/** An hour of a metric, a value a minute: `0x60` stays, `0+60x60` counts. */
+/** One hour of a metric, one value per minute: `0x60` is constant, `0+60x60` counts up. */
 type Series = readonly [metric: string, values: string]
 
 const coordinator = 'job="cachefleet", instance="one"'
@@ -45,7 +45,7 @@ const well: readonly Series[] = [
   [`cachefleet_cache_main_sess_dropped_total{${agent}}`, '0x60'],
 ]
 
-/** What is wrong when all else is well, by the alert that shall ring, and no other. */
+/** By alert: the one series that is faulty while all others are healthy; only this alert may fire. */
 const wrong: readonly (readonly [alert: string, series: Series])[] = [
   ['CoordinatorAway', [`up{${coordinator}}`, '0x60']],
   ['AgentsDown', [`cachefleet_agents{${coordinator}, state="Down"}`, '1x60']],
@@ -84,7 +84,7 @@ const wrong: readonly (readonly [alert: string, series: Series])[] = [
   ['ThreadsExhausted', [`cachefleet_cache_main_sess_dropped_total{${agent}}`, '0+1x60']],
 ]
 
-/** The names of the alerts that ring after an hour. */
+/** A promtool test that expects exactly these alerts to fire after an hour. */
 function expectRinging(series: readonly Series[], alerts: readonly string[]): object {
   return {
     interval: '1m',
@@ -99,7 +99,7 @@ function expectRinging(series: readonly Series[], alerts: readonly string[]): ob
   }
 }
 
-void t.test('each alert rings for what it is named after, and for nothing else', async (t) => {
+void t.test('each alert fires for its own fault, and for no other', async (t) => {
   const file = join(t.testdir(), 'alerts.yaml')
   const tests = [
     expectRinging(well, []),

@@ -20,7 +20,7 @@ const base = [
   'in-steps',
   'yaml-lines',
 ].map((name) => `src/${name}.ts`)
-/** What every folder of the coordinator may use: given to it, or below it. */
+/** What every folder of the coordinator may import. */
 const coordinatorBase = [
   ...['src/resources/', 'src/vcl/', 'src/traffic/', 'src/messages/', 'src/runtime/'],
   ...['src/test-files/', 'src/source-network.ts'],
@@ -29,11 +29,11 @@ const coordinatorBase = [
 ]
 const mechanisms = ['http', 'store', 'bus'].map((name) => `src/coordinator/${name}/`)
 
-/** Folder → what its files may import of our own; packages are listed apart. The first match counts. */
+/** Folder → which of our own files its files may import; packages are listed separately. The first match counts. */
 const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] = [
   ['protocol/', ['protocol/']],
   ['config/', ['config/']],
-  // An error is a value with a kind: the one thing of base that these may use.
+  // Errors are values with a kind: the only part of `base` that these folders may use.
   ['src/resources/', ['src/resources/', 'src/errors.ts']],
   ['src/vcl/', ['src/vcl/', 'src/resources/', 'src/errors.ts']],
   [
@@ -48,7 +48,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...['src/mismatch.ts', 'src/json-parts.ts'],
     ],
   ],
-  // Its libraries, and the trace id of what it logs. Used by the daemons and the client; never by what only decides.
+  // Its libraries, and the trace id for its log lines. Used by the daemons and the client, never by code that only decides.
   ['src/runtime/', ['src/runtime/', 'src/context.ts']],
   [
     'src/agent/',
@@ -58,7 +58,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...base,
     ],
   ],
-  // How things are stored, carried and served knows nothing of what is.
+  // Storage, transport and HTTP know nothing about the resources that they carry.
   ...mechanisms.map(
     (folder) =>
       [
@@ -70,11 +70,11 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ] as const,
   ),
   ['src/coordinator/fleet/', ['src/coordinator/fleet/', ...mechanisms, ...coordinatorBase]],
-  // A capability; which may import which is held by the test of cycles between folders.
+  // A capability; the test of cycles between folders limits which capability may import which.
   ...listCapabilities().map(
     (folder) => [folder, ['src/coordinator/', ...coordinatorBase]] as const,
   ),
-  // What a folder would change is decided as everything is; a deployed text is flattened, and what a compiler says told, as everywhere.
+  // They use the same decisions, VCL flattening and translation of compiler messages as everything else.
   ...['apply', 'upgrade', 'test'].map((name) => {
     const shared = [
       'src/cli/',
@@ -88,7 +88,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       name === 'test' ? [...shared, 'src/vcl-tests/', 'src/runtime/'] : shared,
     ] as const
   }),
-  // Tests run in a private cache, started as an agent starts one.
+  // VCL tests run in a private cache, which is started as an agent starts one.
   [
     'src/vcl-tests/',
     ['vcl-tests', 'test-files', 'agent', 'vcl', 'traffic', 'resources', 'runtime']
@@ -106,7 +106,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ),
     ],
   ],
-  // What root does once on a cache host: it looks with the agent's eyes, and starts the agent's service.
+  // Run once by root on a cache host: uses the agent's discovery of caches, and starts the agent's service.
   [
     'src/enroll/',
     [
@@ -114,7 +114,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...['mismatch', 'secret-line', 'systemd-unit'].map((name) => `src/${name}.ts`),
     ],
   ],
-  // What root does for a coordinator's service, beside it.
+  // Run by root for a coordinator's service, outside that service.
   [
     'src/backup/',
     [
@@ -125,9 +125,9 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ),
     ],
   ],
-  // Both sides of a host, as their services see it.
+  // Checks both agents and coordinators of a host, as their services see it.
   ['src/doctor/', ['src/', 'protocol/', 'config/']],
-  // How events are read off their stream, and texts of others made harmless, is one for both clients.
+  // Both clients share the reader of the event stream and the sanitizing of foreign texts.
   [
     'src/page/',
     [
@@ -140,7 +140,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['src/', ['src/', 'config/']],
 ]
 
-/** Third-party packages that speak to the outside, and the files that may import them. */
+/** Third-party packages with access to the outside, and the files that may import them. */
 const outsiders: readonly (readonly [name: string, files: readonly string[]])[] = [
   ['better-sqlite3', ['src/coordinator/store/sqlite-library.ts']],
   [
@@ -177,7 +177,7 @@ void t.test('every folder imports only what ARCHITECTURE.md allows', (t) => {
   t.end()
 })
 
-void t.test('protocol/ needs nothing but Node, vcl/ not even its input and output', (t) => {
+void t.test('protocol/ imports nothing but Node; vcl/ imports no input or output', (t) => {
   const packages = imports.filter(({ isOwn }) => !isOwn)
   t.same(
     packages.filter(
@@ -195,7 +195,7 @@ void t.test('protocol/ needs nothing but Node, vcl/ not even its input and outpu
   t.end()
 })
 
-void t.test('each package that speaks to the outside is imported in its own place', (t) => {
+void t.test('each package with access to the outside is imported only in its own place', (t) => {
   for (const [name, places] of outsiders) {
     const users = imports.filter(
       ({ target, isOwn }) => !isOwn && (target === name || target.startsWith(`${name}/`)),
@@ -207,13 +207,13 @@ void t.test('each package that speaks to the outside is imported in its own plac
   t.end()
 })
 
-void t.test('the environment and the arguments are read in the main files only', (t) => {
+void t.test('only the main files read the environment and the arguments', (t) => {
   const readers = files.filter((file) => /process\.(env|argv)\b/.test(read(file)))
   t.same(readers.toSorted(), ['src/cli/main.ts', 'src/main.ts'])
   t.end()
 })
 
-void t.test('the page is built of its own libraries, and nothing of Node', (t) => {
+void t.test('the page imports only its own libraries, and nothing of Node', (t) => {
   const libraries = /^(preact|@preact\/signals|wouter-preact|uplot|@codemirror|@lezer)(\/|$)/
   const strangers = imports.filter(
     ({ file, target, isOwn }) => file.startsWith('src/page/') && !isOwn && !libraries.test(target),
@@ -222,7 +222,7 @@ void t.test('the page is built of its own libraries, and nothing of Node', (t) =
   t.end()
 })
 
-void t.test('the client starts with one library: others wait for the verb that needs them', (t) => {
+void t.test('the client starts with one library; verbs load the others that they use', (t) => {
   const loaded = new Set<string>(['src/cli/main.ts'])
   for (const from of loaded)
     for (const { file, target, isTypeOnly, isLater } of imports)
@@ -233,7 +233,7 @@ void t.test('the client starts with one library: others wait for the verb that n
 })
 
 void t.test(
-  'tests find files by the checkout, not beside themselves: they run below dist/',
+  'tests find files from the checkout, not beside themselves, because they run below dist/',
   (t) => {
     const strangers = listSources(join(root, 'test'))
       .filter((file) => !file.startsWith('test/bench/') && file !== 'test/support/root.ts')
@@ -251,7 +251,7 @@ void t.test('no import cycle exists', (t) => {
   t.end()
 })
 
-void t.test('no two folders know each other both ways, not even over others', (t) => {
+void t.test('no two folders import each other, directly or through others', (t) => {
   const graph = new Map<string, string[]>()
   for (const { file, target, isOwn } of imports) {
     const [from, to] = [toFolder(file), toFolder(target)]
@@ -269,7 +269,7 @@ void t.test('the version of the program is that of its package', (t) => {
 })
 
 void t.test(
-  'nothing runs because it was installed, and no address is kept of where it came from',
+  'no package runs a script at its installation, and the lock file holds no download addresses',
   (t) => {
     const text = read('package-lock.json')
     t.notMatch(text, /"resolved": "http/)
@@ -277,7 +277,7 @@ void t.test(
       readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>
     }
     const withScript = Object.keys(packages).filter((path) => packages[path]?.hasInstallScript)
-    // The first is compiled by name; the second works without. Another one is to be looked at.
+    // The first is compiled by name; the second works without its script. Any further one needs a review.
     t.same(withScript, ['node_modules/better-sqlite3', 'node_modules/esbuild'])
     t.match(read('.npmrc'), /^ignore-scripts=true$/m)
     t.match(read('scripts/prepare.mjs'), "run('npm', ['ci', '--ignore-scripts'")
@@ -285,13 +285,13 @@ void t.test(
   },
 )
 
-/** A capability is a folder of the coordinator, whatever folders it has itself. */
+/** A capability is a folder of the coordinator, together with its subfolders. */
 function toFolder(file: string): string {
   const [top = '', second = '', third = ''] = file.split('/')
   return second === 'coordinator' ? `${top}/${second}/${third}` : `${top}/${second}`
 }
 
-/** Files beside the folders wire these, or are the base of all. */
+/** Files outside of these folders wire them, or are the base of all. */
 function isPart(folder: string): boolean {
   return folder.startsWith('src/') && !folder.endsWith('.ts')
 }

@@ -1,4 +1,4 @@
-/** Settings: where they come from, which wins, and what is said when one is wrong (docs/behaviour.md, Settings). */
+/** Settings: their sources, precedence, and the messages for invalid ones (docs/behaviour.md, Settings). */
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ async function makeFolder(t: Test): Promise<string> {
 }
 
 void t.test(
-  'a flag wins over a variable, a variable over the file, the file over the default',
+  'a flag overrides a variable, a variable the file, and the file the default',
   async (t) => {
     const folder = await makeFolder(t)
     const yaml = join(folder, 'one.yaml')
@@ -56,7 +56,7 @@ void t.test(
   },
 )
 
-void t.test('a value is read alike from a flag, a variable and a file', async (t) => {
+void t.test('a value is parsed alike from a flag, a variable and a file', async (t) => {
   const folder = await makeFolder(t)
   const write = async (name: string, text: string): Promise<string> => {
     await writeFile(join(folder, name), text)
@@ -88,7 +88,7 @@ void t.test('an empty variable counts as unset', (t) => {
   t.end()
 })
 
-void t.test('the state dir is the one of systemd, else in the state home of the user', (t) => {
+void t.test('the state dir is that of systemd, or else is in the user’s state home', (t) => {
   t.equal(
     load([], { STATE_DIRECTORY: '/var/lib/cachefleet:/other' }).stateDir,
     '/var/lib/cachefleet',
@@ -101,7 +101,7 @@ void t.test('the state dir is the one of systemd, else in the state home of the 
   t.end()
 })
 
-void t.test('what is wrong is named, with what would be valid', async (t) => {
+void t.test('an invalid setting is named, with the valid form', async (t) => {
   const file = join(await makeFolder(t), 'wrong.yaml')
   await writeFile(file, 'heartbeet: 5\n')
   const table: readonly [words: string[], environment: Environment, ...says: RegExp[]][] = [
@@ -148,13 +148,13 @@ void t.test('what is wrong is named, with what would be valid', async (t) => {
   }
 })
 
-void t.test('proxies are addresses and networks', (t) => {
+void t.test('trusted proxies are addresses and networks', (t) => {
   const settings = load(['--trusted-proxies', '192.0.2.7, 10.0.0.0/8,::1,fd00::/8'])
   t.same(settings.trustedProxies, ['192.0.2.7', '10.0.0.0/8', '::1', 'fd00::/8'])
   t.end()
 })
 
-void t.test('a flag that holds a password is told, and no longer shown', async (t) => {
+void t.test('a flag that holds a password causes a warning and is hidden', async (t) => {
   const word = 'word-of-the-store'
   const table: readonly [words: string[], tells: string[]][] = [
     [['--store', `postgres://fleet:${word}@db/fleet`], ['--store']],
@@ -177,7 +177,7 @@ void t.test('a flag that holds a password is told, and no longer shown', async (
   const [[words] = [[], []]] = table
   const stateDir = ['--state-dir', await makeFolder(t)]
   const daemon = startDaemon(t, [...words, ...stateDir, '--engine', 'simulate'])
-  const told = await eventually('it is told', () =>
+  const told = await eventually('the warning is logged', () =>
     daemon.lines().find(({ flag }) => flag === '--store'),
   )
   t.match(told, { level: 'warn', msg: /everybody on this host .* by its variable/ })
@@ -191,7 +191,7 @@ void t.test('the examples are valid', async (t) => {
   t.not(examples.length, 0)
   for (const name of examples) t.ok(load(['--config', join(folder, name)]), name)
   const agent = load(['--config', join(folder, 'agent.example.yaml')])
-  t.equal(agent.takeover, 'first-deploy', 'what a cache serves is not taken from it')
+  t.equal(agent.takeover, 'first-deploy', 'the cache keeps what it serves')
 })
 
 void t.test('--help names flag, variable and default of each setting', (t) => {
@@ -201,12 +201,12 @@ void t.test('--help names flag, variable and default of each setting', (t) => {
     t.match(text, env)
   }
   t.match(text, /--heartbeat, CACHEFLEET_HEARTBEAT\n.*\(default: 5 s\)/)
-  t.notMatch(text, '--join-token,', 'no secret is ever the value of a flag')
+  t.notMatch(text, '--join-token,', 'no flag takes a secret as its value')
   t.notMatch(text, '--admin-password')
   t.end()
 })
 
-void t.test('the daemon tells by its exit code: 78 for settings, 0 for questions', async (t) => {
+void t.test('invalid settings exit with 78; --help, --version and checks with 0', async (t) => {
   const [wrong, checked, printed, help, named, shortPassword, noCounter] = await Promise.all([
     runDaemon(['--heartbeat', 'often']),
     runDaemon(['--check-config', '--name', 'one']),
@@ -231,7 +231,7 @@ void t.test('the daemon tells by its exit code: 78 for settings, 0 for questions
     ]),
   ])
   t.match(wrong, { code: 78, errors: /--heartbeat/, output: '' })
-  t.equal(wrong.errors.trim().split('\n').length, 1, 'one line, no stack')
+  t.equal(wrong.errors.trim().split('\n').length, 1, 'one line, no stack trace')
   t.match(checked, { code: 0, output: /valid/ })
   t.match(printed, { code: 0, output: /"heartbeat": 5/ })
   t.notMatch(printed.output, /hidden/)

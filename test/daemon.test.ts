@@ -1,4 +1,4 @@
-/** The daemon as a service: health, signals, logs, the first password, TLS; and that no secret shows anywhere. */
+/** The daemon as a service: health, signals, logs, the first password, TLS; and that no secret is shown anywhere. */
 import { spawn } from 'node:child_process'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -20,7 +20,7 @@ import {
 import { beside } from './support/beside.js'
 import { eventually } from './support/eventually.js'
 
-/** Side by side: each has daemons of its own. */
+/** In parallel: each test has daemons of its own. */
 t.jobs = 4
 
 void t.test('a coordinator without a given password', beside(), async (t) => {
@@ -33,7 +33,7 @@ void t.test('a coordinator without a given password', beside(), async (t) => {
 
   const passwordFile = join(stateDir, 'admin-password')
   const password = (await readFile(passwordFile, 'utf8')).trim()
-  await t.test('keeps a random one in a file that only its user reads', async (t) => {
+  await t.test('generates one and keeps it in a file that only its user can read', async (t) => {
     t.ok(password.length >= 20)
     t.equal((await stat(passwordFile)).mode & 0o777, 0o600)
     t.equal((await stat(stateDir)).mode & 0o777, 0o700)
@@ -42,7 +42,7 @@ void t.test('a coordinator without a given password', beside(), async (t) => {
 
   const api = await logIn(base, { user: 'admin', password })
   const token = await api.makeJoinToken()
-  await t.test('answers about its health without a login and without names', async (t) => {
+  await t.test('serves its health and metrics without a login and without names', async (t) => {
     await api.makeTag('a-tag-with-a-name')
     for (const path of ['/healthz', '/readyz', '/metrics'])
       t.equal((await fetch(base + path)).status, 200, path)
@@ -52,9 +52,9 @@ void t.test('a coordinator without a given password', beside(), async (t) => {
     t.notMatch(metrics, 'a-tag-with-a-name')
   })
 
-  await t.test('HUP takes no one away', async (t) => {
+  await t.test('HUP keeps all sessions', async (t) => {
     daemon.signal('SIGHUP')
-    await eventually('it says so', () => daemon.lines().some(({ msg }) => msg === 'reloaded'))
+    await eventually('the log says so', () => daemon.lines().some(({ msg }) => msg === 'reloaded'))
     t.equal((await api.call('GET', '/auth/whoami')).status, 200)
   })
 
@@ -81,19 +81,19 @@ void t.test('a coordinator without a given password', beside(), async (t) => {
   })
 
   const secret = (verb: string) => runDaemon(['secret', verb, '--state-dir', stateDir])
-  await t.test('secret rotate seals all with another key, secret reset waits', async (t) => {
+  await t.test('secret rotate changes the key; secret reset requires a stop', async (t) => {
     const key = await readFile(join(stateDir, 'secret.key'), 'utf8')
     t.match(await secret('rotate'), { code: 0, output: /^2 secrets .*secret.key\n/ })
     t.not(await readFile(join(stateDir, 'secret.key'), 'utf8'), key)
     daemon.signal('SIGHUP')
     const reloads = () => daemon.lines().filter(({ msg }) => msg === 'reloaded').length
-    await eventually('HUP takes it', () => reloads() === 2)
+    await eventually('HUP loads the new key', () => reloads() === 2)
     t.ok(await logIn(base, { user: 'admin', password: newPassword }))
     t.match(await secret('reset'), { code: 1, errors: /stop all coordinators/ })
     t.match(await secret('replace'), { code: 78, errors: /usage/ })
   })
 
-  await t.test('TERM ends it with 0, and a second start knows its accounts', async (t) => {
+  await t.test('TERM ends it with 0, and a second start keeps its accounts', async (t) => {
     t.equal(await daemon.stop(), 0)
     await rm(join(stateDir, 'secret.key'))
     const refused = await runDaemon([...words, '--listen', `127.0.0.1:${port}`])
@@ -102,12 +102,12 @@ void t.test('a coordinator without a given password', beside(), async (t) => {
     const again = startDaemon(t, [...words, '--listen', `127.0.0.1:${port}`])
     await untilReady(again, base)
     t.ok(await logIn(base, { user: 'admin', password: newPassword }))
-    await t.rejects(stat(passwordFile), { code: 'ENOENT' }, 'no new password is made')
+    await t.rejects(stat(passwordFile), { code: 'ENOENT' }, 'no new password is generated')
     again.signal('SIGINT')
     t.equal(await again.ended, 0)
   })
 
-  await t.test('its log is lines of JSON that hold no secret', (t) => {
+  await t.test('its log consists of lines of JSON without secrets', (t) => {
     const lines = daemon.lines()
     t.not(lines.length, 0)
     for (const line of lines)
@@ -119,7 +119,7 @@ void t.test('a coordinator without a given password', beside(), async (t) => {
 })
 
 void t.test(
-  'an agent without coordinator and cache lives, and ends when told',
+  'an agent without coordinator and cache keeps running until it is stopped',
   beside(),
   async (t) => {
     const stateDir = await makeStateDir(t)
@@ -133,7 +133,7 @@ void t.test(
       ],
       { CACHEFLEET_JOIN_TOKEN: 'a-token-nobody-shall-see' },
     )
-    await eventually('it says what it lacks', () => {
+    await eventually('the agent logs what is missing', () => {
       const said = agent.lines().map(({ msg }) => msg)
       return said.some((msg) => /coordinator is not reached/.test(msg)) && said.length >= 2
     })
@@ -146,7 +146,7 @@ void t.test(
   },
 )
 
-void t.test('a port that is taken ends the start, saying which', beside(), async (t) => {
+void t.test('a port in use ends the start with a message that names it', beside(), async (t) => {
   const taken = createServer()
   await once(taken.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => taken.close())
@@ -162,11 +162,11 @@ void t.test('a port that is taken ends the start, saying which', beside(), async
   t.match(ended.errors, '--listen')
 })
 
-void t.test('a state dir or secret key that cannot be is told', beside(), async (t) => {
+void t.test('an unusable state dir or secret key ends the start', beside(), async (t) => {
   const stateDir = await makeStateDir(t)
   const file = join(stateDir, 'file')
   await writeFile(file, 'no folder')
-  // In /proc the kernel makes no folders and says that the path is not there.
+  // In /proc, the kernel creates no folders and reports that the path does not exist.
   for (const wrong of [file, '/proc/state/dir'])
     t.match(await runDaemon(['--engine', 'simulate', '--state-dir', wrong]), {
       code: 78,
@@ -180,20 +180,20 @@ void t.test('a state dir or secret key that cannot be is told', beside(), async 
 })
 
 void t.test(
-  'a listener that others reach warns without TLS, and speaks it with a certificate',
+  'a public listener warns without TLS, and uses TLS with a certificate',
   beside(),
   async (t) => {
     const plain = await startCoordinator(t)
     t.notOk(
       plain.daemon.lines().some(({ level }) => level === 'warn'),
-      'loopback needs none',
+      'loopback needs no TLS',
     )
 
     const stateDir = await makeStateDir(t)
     const port = await findFreePort()
     const words = ['--coordinator', '--state-dir', stateDir, '--listen', `0.0.0.0:${port}`]
     const open = startDaemon(t, [...words, '--no-agent', '--tls', 'off'])
-    await eventually('a warning', () =>
+    await eventually('the warning is logged', () =>
       open.lines().some(({ level, msg }) => level === 'warn' && /unencrypted.*--tls off/.test(msg)),
     )
     t.equal(await open.stop(), 0)
@@ -202,29 +202,29 @@ void t.test(
     await makeCertificate(cert, key, 'first')
     const secureWords = [...words, '--engine', 'simulate', '--tls-cert', cert, '--tls-key', key]
     const secure = startDaemon(t, secureWords)
-    await eventually('the certificate is shown', async () => (await readSubject(port)) === 'first')
-    await eventually('its own agent is linked, though the certificate is for another name', () =>
+    await eventually('the certificate is served', async () => (await readSubject(port)) === 'first')
+    await eventually('its own agent connects, although the certificate is for another name', () =>
       secure.lines().some(({ msg }) => msg === 'linked to the coordinator'),
     )
     t.notOk(secure.lines().some(({ level }) => level === 'warn'))
 
     await makeCertificate(cert, key, 'second')
     secure.signal('SIGHUP')
-    await eventually('HUP takes the new one', async () => (await readSubject(port)) === 'second')
+    await eventually('HUP loads the new one', async () => (await readSubject(port)) === 'second')
     await writeFile(cert, 'no certificate')
     secure.signal('SIGHUP')
-    await eventually('what was, stays', () =>
+    await eventually('the failed reload is logged', () =>
       secure.lines().some(({ level, msg }) => level === 'error' && /reloading failed/.test(msg)),
     )
     t.equal(await readSubject(port), 'second')
     t.equal(await secure.stop(), 0)
-    t.match(await runDaemon(secureWords), { code: 78, errors: /--tls-cert/ }, 'no certificate')
+    t.match(await runDaemon(secureWords), { code: 78, errors: /--tls-cert/ }, 'invalid certificate')
     await rm(cert)
-    t.match(await runDaemon(secureWords), { code: 78, errors: /--tls-cert/ }, 'no file')
+    t.match(await runDaemon(secureWords), { code: 78, errors: /--tls-cert/ }, 'a missing file')
   },
 )
 
-void t.test('a license key that is none ends the start', async (t) => {
+void t.test('an invalid license key ends the start', async (t) => {
   const stateDir = await makeStateDir(t)
   const key = join(stateDir, 'license.pem')
   await writeFile(key, 'no key')
@@ -234,13 +234,13 @@ void t.test('a license key that is none ends the start', async (t) => {
 })
 
 async function untilReady(daemon: Daemon, base: string): Promise<void> {
-  await eventually('ready', async () => {
+  await eventually('the coordinator is ready', async () => {
     if (!daemon.isRunning()) throw new Error(daemon.errors())
     return (await fetch(`${base}/readyz`).catch(() => undefined))?.status === 200
   })
 }
 
-/** Undefined when nobody speaks TLS there. */
+/** Undefined if the port does not accept TLS. */
 function readSubject(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
@@ -254,18 +254,18 @@ function readSubject(port: number): Promise<string | undefined> {
   })
 }
 
-void t.test('on a terminal the log is for people, and Ctrl-C ends it', beside(), async (t) => {
+void t.test('on a terminal, the log is readable text, and Ctrl-C ends it', beside(), async (t) => {
   const stateDir = await makeStateDir(t)
   const words = ['--coordinator', '--no-agent', '--listen', `127.0.0.1:${await findFreePort()}`]
-  // exec: a shell between would answer the SIGINT of the terminal itself.
+  // exec: a shell in between would handle the SIGINT of the terminal itself.
   const command = ['exec', process.execPath, program, ...words, '--state-dir', stateDir].join(' ')
   const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' })
   t.teardown(() => child.kill())
   let shown = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text))
-  await eventually('it says what is next', () => shown.includes('Ctrl-C stops it.'))
-  // The log is written by a stream of its own.
-  await eventually('it logs, too', () => /INFO.*coordinator is ready/.test(shown))
+  await eventually('the hint on what to do next is shown', () => shown.includes('Ctrl-C stops it.'))
+  // The log is written by a separate stream.
+  await eventually('the log is shown', () => /INFO.*coordinator is ready/.test(shown))
   t.match(shown, /First administrator: admin, password/)
   child.stdin.write('\u0003')
   t.same(await once(child, 'exit'), [0, null])

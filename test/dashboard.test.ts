@@ -1,4 +1,4 @@
-/** The Grafana dashboard keeps the rules of Grafana's own dashboard-linter: who imports it can filter it, and reads what it shows. */
+/** The Grafana dashboard follows the rules of Grafana's own dashboard-linter: each panel can be filtered and is described. */
 import t from 'tap'
 import { readDashboard, type Dashboard } from './support/dashboard.js'
 
@@ -8,14 +8,14 @@ function listExpressions({ panels }: Dashboard): readonly string[] {
   return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
 }
 
-/** Metrics in queries with what stands behind their names: matchers and a range. */
+/** The metrics in queries, each with its matchers and range. */
 function listSelectors(dashboard: Dashboard): readonly string[] {
   return listExpressions(dashboard).flatMap(
     (text) => text.match(/\b(?:cachefleet|nodejs|process)_\w+(?:\{[^}]*\})?(?:\[[^\]]*\])?/g) ?? [],
   )
 }
 
-void t.test('it is filtered by data source, job and instance, each query too', async (t) => {
+void t.test('each query is filtered by data source, job and instance', async (t) => {
   const dashboard = await readDashboard()
   const [first, ...queried] = dashboard.templating.list
   t.match(first, {
@@ -37,7 +37,7 @@ void t.test('it is filtered by data source, job and instance, each query too', a
       datasource: { uid: source },
       multi: true,
       allValue: '.+',
-      // When the range of time changes.
+      // Refreshed when the time range changes.
       refresh: 2,
     })
   const selectors = listSelectors(dashboard)
@@ -48,7 +48,7 @@ void t.test('it is filtered by data source, job and instance, each query too', a
   }
 })
 
-void t.test('rates follow the range that is shown, and no counter is shown as it is', async (t) => {
+void t.test('rates follow the displayed time range, and no raw counter is displayed', async (t) => {
   const dashboard = await readDashboard()
   for (const text of listExpressions(dashboard)) {
     t.notMatch(text, /\birate\(/)
@@ -60,10 +60,10 @@ void t.test('rates follow the range that is shown, and no counter is shown as it
 })
 
 void t.test(
-  'each panel says what it shows, in which unit, and has a place of its own',
+  'each panel has a title, a description, a unit and a place of its own',
   async (t) => {
     const { panels, editable } = await readDashboard()
-    t.equal(editable, false, 'who changes it makes a copy, and can import the next version')
+    t.equal(editable, false, 'users edit a copy, and can still import the next version')
     t.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
     const taken = new Set<string>()
     const overlapping = new Set<string>()

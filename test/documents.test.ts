@@ -1,4 +1,4 @@
-/** Documents lead to what is there: links and their anchors, and the sections that comments cite. */
+/** References in documents resolve: links and their anchors, and the sections that comments cite. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
@@ -16,7 +16,7 @@ const documents = [
   'protocol/README.md',
 ]
 
-void t.test('every link of a document leads to a file, and to a heading in it', (t) => {
+void t.test('every link of a document leads to an existing file and heading', (t) => {
   for (const path of documents) {
     const links = [...withoutCode(read(path)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => to)
     for (const link of links.filter((to) => !to.includes('://'))) {
@@ -29,9 +29,9 @@ void t.test('every link of a document leads to a file, and to a heading in it', 
   t.end()
 })
 
-void t.test('every section of behaviour.md that is cited is there', (t) => {
+void t.test('every cited section of behaviour.md exists', (t) => {
   const headings = listHeadings('docs/behaviour.md')
-  t.equal(new Set(headings).size, headings.length, 'each has a name of its own')
+  t.equal(new Set(headings).size, headings.length, 'headings are unique')
   const sources = ['src', 'config', 'protocol', 'test'].flatMap((folder) => list(folder, /\.tsx?$/))
   for (const path of sources)
     for (const [, cited = ''] of read(path).matchAll(/docs\/behaviour\.md, ([A-Z][^).:;,]*)/g))
@@ -48,7 +48,7 @@ function listHeadings(path: string): string[] {
   return [...withoutCode(read(path)).matchAll(/^#{2,} (.+)$/gm)].map(([, heading = '']) => heading)
 }
 
-/** As GitHub makes them. */
+/** Anchors as GitHub generates them. */
 function listAnchors(path: string): string[] {
   return listHeadings(path).map((heading) =>
     heading

@@ -1,4 +1,4 @@
-/** What JSON should not even be parsed. */
+/** Limits that JSON must meet before it is parsed. */
 import fc from 'fast-check'
 import t from 'tap'
 import { findJsonExcess } from '../src/json-excess.js'
@@ -12,21 +12,21 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf))
 }
 
-/** Objects and arrays, and commas between members. */
+/** The number of objects and arrays, and of commas between members. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const parts: unknown[] = Object.values(value)
   return Math.max(1, parts.length) + parts.reduce<number>((sum, part) => sum + membersOf(part), 0)
 }
 
-/** Of the largest object. */
+/** The number of keys of the largest object. */
 function keysOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const parts: unknown[] = Object.values(value)
   return Math.max(Array.isArray(value) ? 0 : parts.length, ...parts.map(keysOf))
 }
 
-void t.test('depth and members are counted, and nothing that stands in texts', (t) => {
+void t.test('depth and members are counted outside of strings only', (t) => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
       const isFew = membersOf(value) <= limits.members && keysOf(value) <= limits.keys
@@ -37,7 +37,7 @@ void t.test('depth and members are counted, and nothing that stands in texts', (
   t.end()
 })
 
-void t.test('what is not JSON is judged too, and quickly', (t) => {
+void t.test('invalid JSON is judged as well, and quickly', (t) => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       t.doesNotThrow(() => judge(text))
@@ -46,23 +46,23 @@ void t.test('what is not JSON is judged too, and quickly', (t) => {
   t.match(judge('[[[[[['), /nested deeper than 5/)
   t.match(judge(','.repeat(21)), /over 20 members/)
   t.match(judge(`{${'"a":1,'.repeat(9)}`), /object of over 8 members/)
-  t.equal(judge(`"${'[,'.repeat(100)}`), null, 'a text without an end')
-  t.equal(judge(`"${'\\"[,'.repeat(100)}"`), null, 'quotes in a text')
+  t.equal(judge(`"${'[,'.repeat(100)}`), null, 'a string without an end')
+  t.equal(judge(`"${'\\"[,'.repeat(100)}"`), null, 'escaped quotes within a string')
   t.end()
 })
 
 const wide = { depth: 64, members: 1_000_000, keys: 10_000 }
 const wholePart = { bytes: 5 << 20, members: 100_000 }
 
-/** What the parts say together. */
+/** The value that results from all parts together. */
 function readParts(text: string): { readonly value: unknown; readonly parts: number } {
   const texts = [...splitJson(Buffer.from(text), wide, wholePart)].filter((part) => part !== null)
   const values = texts.map((part) => JSON.parse(part) as unknown)
   return { value: values.length === 1 ? values[0] : values.flat(1), parts: values.length }
 }
 
-void t.test('JSON in parts reads as the whole does', (t) => {
-  // Members long enough that some of them fill a part; brackets, commas and quotes within texts part nothing.
+void t.test('JSON parsed in parts equals JSON parsed as a whole', (t) => {
+  // Some members are long enough to fill a part; brackets, commas and quotes within strings do not split.
   const long = fc.constantFrom('[,{"', '\\', '"', 'ä', '],[', '\n').map((unit) => unit.repeat(9000))
   const member = fc.oneof(
     fc.jsonValue({ maxDepth: 3 }),
@@ -95,7 +95,7 @@ void t.test('JSON in parts reads as the whole does', (t) => {
   t.end()
 })
 
-void t.test('what is not JSON as a whole is none in parts', (t) => {
+void t.test('invalid JSON is also invalid in parts', (t) => {
   const row = `"${'x'.repeat(70_000)}"`
   for (const text of [`[${row},${row},]`, `[${row},${row}`, `[${row},,${row}]`, `[${row},${row}]]`])
     t.throws(() => readParts(text), SyntaxError)

@@ -1,4 +1,4 @@
-/** A built program starts from what was compiled of it when it was built, and without that all the same. */
+/** A built program starts from the code cache of its build, and also without it. */
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -7,7 +7,7 @@ import t from 'tap'
 import { cacheFileOf, compilePart, loadProgram } from '../src/load-program.js'
 import { root } from './support/root.js'
 
-void t.test('what the build compiled of each part that a start needs is taken', async (t) => {
+void t.test('the code caches of all parts that a start needs are accepted', async (t) => {
   const folder = join(root, 'dist/bin')
   const caches = (await readdir(folder)).filter((name) => name.endsWith('.cjs.cache'))
   const parts = caches.map((name) => name.replace('.cache', ''))
@@ -19,18 +19,18 @@ void t.test('what the build compiled of each part that a start needs is taken', 
     )
 })
 
-void t.test('an agent and the answer to --version load nothing of a coordinator', async (t) => {
+void t.test('an agent and --version load nothing of a coordinator', async (t) => {
   const folder = join(root, 'dist/bin')
   const first = await readFile(join(folder, 'cachefleetd.cjs'), 'utf8')
   const needed = new Set(['cachefleetd.cjs'])
   const agent = (await readdir(folder)).find((name) => /^agent-\w+\.cjs$/.test(name)) ?? ''
-  t.match(first, agent, 'it is imported when it is started')
+  t.match(first, agent, 'the agent is imported when it is started')
   const waiting = ['cachefleetd.cjs', agent]
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
     needed.add(part)
     const text = await readFile(join(folder, part), 'utf8')
     t.notMatch(text, /\bfastify\b|better-sqlite3/, part)
-    // At its start: what it loads later is required inside of a function.
+    // Loaded at the start: later imports are required inside of a function.
     const names = [
       ...text.matchAll(/[\w$]\s*=\s*(?:__toESM\(\s*)?require\(\s*"\.\/([^"]+\.cjs)"\s*\)/g),
     ]
@@ -39,7 +39,7 @@ void t.test('an agent and the answer to --version load nothing of a coordinator'
   t.ok(needed.size > 5, `${needed.size} parts`)
 })
 
-void t.test('a program is run without it, too', async (t) => {
+void t.test('a program also runs without a valid code cache', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-program-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, 'program.cjs')
@@ -58,11 +58,11 @@ void t.test('a program is run without it, too', async (t) => {
     Buffer.alloc(0),
   ]) {
     await writeFile(cacheFileOf(file), broken)
-    t.equal(await load().run(), file, 'its text is compiled again')
+    t.equal(await load().run(), file, 'its source is compiled again')
   }
 })
 
-void t.test('a part is loaded once, when it is first needed', async (t) => {
+void t.test('a part is loaded once, at its first use', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-program-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const write = (name: string, body: string) =>

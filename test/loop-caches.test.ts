@@ -1,4 +1,4 @@
-/** What caches answer is read while everybody else waits: none of it holds the event loop for long (loop.test.ts). */
+/** Parsing the output of caches never blocks the event loop for long (loop.test.ts). */
 import assert from 'node:assert'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { readLimitBytes, type Command } from '../protocol/command.js'
@@ -13,7 +13,7 @@ const head = '[1, ["x"], 1.5, '
 const releases = [
   {
     version: '4.1.11',
-    // Texts of which all is read.
+    // Texts that are parsed completely.
     bytes: readLimitBytes / 4,
     texts: [',', '\n', 'a ', '1', 'active auto/warm 0 x\n', '(1 labels) '].map((unit) => [
       '',

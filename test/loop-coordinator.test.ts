@@ -1,4 +1,4 @@
-/** Calls that read and answer much let go of the event loop (loop.test.ts). */
+/** Calls with much input or output yield to the event loop (loop.test.ts). */
 import assert from 'node:assert'
 import { fastify } from 'fastify'
 import { pino } from 'pino'
@@ -13,7 +13,7 @@ import { fillFleet } from './support/fill-fleet.js'
 import { administrator } from './coordinator/gateway/service.js'
 import { fill, holdsFor, holdsForLarge } from './support/event-loop.js'
 
-/** Of Node: all headers of a request together. */
+/** Node's limit for all headers of a request together. */
 const headerLimitBytes = 16 * 1024
 
 const proxied = fastify({ trustProxy: compileNetworks(['0.0.0.0/0', '::/0']) })
@@ -26,7 +26,7 @@ for (const unit of ['1.1.1.1,', '1.1.1.1 , ', '::,', ' ', ',', ' ,', 'a'])
     await proxied.inject({ url: '/', headers })
   })
 
-/** As long as a series of an archive is. */
+/** The length of a series of an archive. */
 const rowsMost = 600
 const endsAt = Float64Array.from({ length: rowsMost }, (_, at) => (1_800_000_000 + at * 10) * 1000)
 const values = Float64Array.from({ length: rowsMost }, (_, at) => at / 7)
@@ -37,7 +37,7 @@ const series = openSeries(
       readSeries: ({ names }: { readonly names: readonly string[] }) =>
         Promise.resolve({ series: names.map(() => ({ isKnown: true, endsAt, values })) }),
     },
-  } as unknown as StateService, // all that is asked of it
+  } as unknown as StateService, // only these members are used
   {
     actor: administrator,
     caches: [],

@@ -1,7 +1,7 @@
 /**
- * What comes from outside is read while everybody else waits: each parser, at its largest allowed input and in the shapes that cost
- * most, lets go of the event loop soon (support/event-loop.ts). Timed, as nothing else is: by the clock or the processor, whichever is
- * less, and the best of some runs, since other programs run here, too.
+ * No input from outside blocks the event loop for long: each parser, at its largest allowed input and in the shapes that cost most,
+ * yields soon (support/event-loop.ts). Only these tests are timed: by the clock or the processor, whichever is less, and the best of
+ * some runs, since other programs run on the machine as well.
  */
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
@@ -36,7 +36,7 @@ import { textLimitBytes } from '../src/messages/texts.js'
 import { root } from './support/root.js'
 import { attempt, fill, holdsFor, holdsForLarge } from './support/event-loop.js'
 
-/** Of Node: all headers of a request together. */
+/** Node's limit for all headers of a request together. */
 const headerLimitBytes = 16 * 1024
 
 const units = [
@@ -248,7 +248,7 @@ holdsFor('a comparison of empty lines', () =>
     compareThread,
   ),
 )
-// Of one organization, as long as names may be; of ten on a shared cache, as names are.
+// One organization with names of the maximum length; ten organizations on a shared cache with usual names.
 const longNames = { names: 2_000, base: `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}` }
 for (const { names, base } of [longNames, { names: 20_000, base: 'www' }])
   holdsForLarge(

@@ -1,4 +1,4 @@
-/** The guide for those who come from elsewhere names calls and commands that there are. */
+/** The migration guide names only calls and commands that exist. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -21,8 +21,8 @@ function readCode(text: string): readonly string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
 }
 
-void t.test('calls of the controller that it names are there', (t) => {
-  // Routes are described before anybody is called.
+void t.test('the calls of the controller that the guide names exist', (t) => {
+  // Routes are only described here, never called.
   const known = new Set(resourceRoutes({} as never).map(({ method, path }) => `${method} ${path}`))
   const chapters = ['From vagent2 and the console', 'From the commercial controller']
   const named = chapters
@@ -38,7 +38,7 @@ void t.test('calls of the controller that it names are there', (t) => {
   t.end()
 })
 
-void t.test('commands that it names are there', (t) => {
+void t.test('the commands that the guide names exist', (t) => {
   const verbs = new Set([
     ...grammar.verbs.map(({ name }) => name),
     ...grammar.nouns.flatMap(({ name, verbs }) => verbs.map((verb) => `${name} ${verb.name}`)),

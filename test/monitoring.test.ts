@@ -1,4 +1,4 @@
-/** The dashboard and the alert rules ask for what the daemon really tells, and Prometheus's own checker accepts all of it. */
+/** The dashboard and the alert rules use only metrics that the daemon exposes, and Prometheus's own checker accepts all of it. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -23,7 +23,7 @@ const readCoordinator = (): Promise<string> =>
 const readAgent = (): string =>
   exposeCounters(new Map(defaultCounters.map(({ name }) => [name, 1n])))
 
-/** Names of metrics, with those that a histogram has. */
+/** The names of all metrics, including the series of histograms. */
 async function readTold(): Promise<ReadonlySet<string>> {
   const text = (await readCoordinator()) + readAgent()
   const told = new Set<string>()
@@ -39,7 +39,7 @@ function namesIn(expression: string): string[] {
   return expression.match(/\b(?:cachefleet|nodejs|process)_\w+/g) ?? []
 }
 
-void t.test('everything that is asked for is told', async (t) => {
+void t.test('every metric in use is exposed', async (t) => {
   const told = await readTold()
   const { groups } = parse(await readFile(rulesFile, 'utf8')) as Rules
   const { panels } = await readDashboard()
@@ -61,7 +61,7 @@ void t.test('promtool accepts the alert rules', (t) => {
   t.end()
 })
 
-void t.test('promtool accepts each query of the dashboard, as a rule', async (t) => {
+void t.test('promtool accepts each query of the dashboard as a rule', async (t) => {
   const { panels, templating } = await readDashboard()
   const queries = panels.flatMap(({ id, targets }) =>
     targets.map(({ refId, expr }) => ({ record: `panel:${id}:${refId}`, expr })),
@@ -73,20 +73,20 @@ void t.test('promtool accepts each query of the dashboard, as a rule', async (t)
   t.equal(selectors.length, 2)
   const rules = [...queries, ...selectors].map(({ record, expr }) => ({
     record,
-    // As Grafana fills them in.
+    // As Grafana replaces them.
     expr: expr.replaceAll('$__rate_interval', '1m').replaceAll(/\$(?:job|instance)\b/g, '.+'),
   }))
   const file = join(t.testdir(), 'dashboard.yaml')
   await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
   t.equal(runPromtool(['check', 'rules', file]), '')
-  t.notMatch(rules.map(({ expr }) => expr).join('\n'), /\$/, 'no variable is left')
+  t.notMatch(rules.map(({ expr }) => expr).join('\n'), /\$/, 'no variable remains')
 })
 
-/** prom-client's own metrics, and the cache's own names: `s_` is a sum there, and no second. */
+/** prom-client's own metrics, and the cache's own names: there, `s_` means a sum, not seconds. */
 const namedByOthers =
   /^(?:nodejs_active_\w+_total non-counter|cachefleet_cache_main_s_\w+ .*abbreviated)/
 
-void t.test('promtool has nothing against what coordinators and agents tell', async (t) => {
+void t.test('promtool accepts the metrics of coordinators and agents', async (t) => {
   for (const text of [await readCoordinator(), readAgent()]) {
     const said = runPromtool(['check', 'metrics'], text).replace(/^3: /, '').split('\n')
     t.same(

@@ -1,4 +1,4 @@
-/** What is done on a host beside the service: with its unit's settings, and as the user whose state it is. */
+/** Commands that run on a host beside the service: with the settings of its unit, and as the user that owns its state. */
 import {
   chown,
   mkdir,
@@ -29,7 +29,7 @@ const usage = 'usage'
 
 t.jobs = 2
 
-/** A host with our units and the folders that systemd makes for them. */
+/** A host with our units and the folders that systemd creates for them. */
 async function makeHost(t: Test, ...stateDirs: readonly string[]): Promise<string> {
   const host = await mkdtemp(join(tmpdir(), 'cachefleet-host-'))
   t.teardown(() => rm(host, { recursive: true, force: true }))
@@ -66,7 +66,7 @@ ExecStart=/usr/bin/cachefleetd --config /etc/cachefleet/agent-%i.yaml
   })
 })
 
-void t.test('a unit tells its state directory, environment and settings', beside(), async (t) => {
+void t.test('a unit defines its state directory, environment and settings', beside(), async (t) => {
   const host = await makeHost(t)
   const dropIns = join(host, 'run/systemd/system/cachefleet-coordinator.service.d')
   await mkdir(dropIns, { recursive: true })
@@ -106,7 +106,7 @@ ExecStart=/usr/bin/node /usr/lib/cachefleet/dist/bin/cachefleetd.js --coordinato
   t.equal(readServiceUnit('another.service', host), undefined)
 })
 
-void t.test('root finds the state of the service that there is', onlyRoot, async (t) => {
+void t.test('root finds the state of the installed service', onlyRoot, async (t) => {
   const host = await makeHost(t, 'cachefleet', 'cachefleet-coordinator/history')
   const environment = { HOME: join(host, 'root') }
   const options = { environment, usage, root: host }
@@ -117,7 +117,7 @@ void t.test('root finds the state of the service that there is', onlyRoot, async
   t.equal(dirOf('agent'), join(host, 'var/lib/cachefleet-coordinator'), 'its agent has a history')
   await mkdir(join(host, 'var/lib/cachefleet/history'))
   t.equal(dirOf('agent'), join(host, 'var/lib/cachefleet'))
-  t.equal(dirOf('agent', ['--state-dir', '/elsewhere']), '/elsewhere', 'unless told otherwise')
+  t.equal(dirOf('agent', ['--state-dir', '/elsewhere']), '/elsewhere', 'unless a flag overrides it')
   const given = { ...options, environment: { STATE_DIRECTORY: '/given' } }
   t.equal(loadServiceSettings('agent', [], given).settings.stateDir, '/given')
   await rm(join(host, 'var'), { recursive: true })
@@ -128,7 +128,7 @@ void t.test('root finds the state of the service that there is', onlyRoot, async
 })
 
 void t.test(
-  'without a state there is nothing to list, and no store is made',
+  'without a state, commands fail and create no store',
   beside(),
   async (t) => {
     const home = await makeStateDir(t)
@@ -148,7 +148,7 @@ void t.test(
   },
 )
 
-void t.test('a list that is not read to its end ends quietly', beside(), async (t) => {
+void t.test('a list ends without an error when its output is closed early', beside(), async (t) => {
   const home = await makeStateDir(t)
   await mkdir(join(home, 'history'))
   await writeFile(join(home, 'history', '000000001.json'), JSON.stringify(emptyRecord))
@@ -157,7 +157,7 @@ void t.test('a list that is not read to its end ends quietly', beside(), async (
   t.match(await runDaemon(words, { isUnread: true }), { code: 0, errors: '' })
 })
 
-void t.test('what root does for the service belongs to the service', onlyRoot, async (t) => {
+void t.test('files that root writes belong to the service’s user', onlyRoot, async (t) => {
   const owner = 65_534
   const coordinator = await startCoordinator(t)
   await coordinator.daemon.stop()
@@ -181,7 +181,7 @@ void t.test('what root does for the service belongs to the service', onlyRoot, a
   t.strictSame(await owners(), new Set([owner]))
 
   const rollback = runDaemon(['rollback', '--state-dir', stateDir])
-  const request = await eventually('the request is there', () => findRequest(stateDir))
+  const request = await eventually('the request is written', () => findRequest(stateDir))
   t.strictSame(await owners(), new Set([owner]))
   const answer = { id: request.id, done: true, message: 'it is done' }
   const draft = join(stateDir, 'draft')

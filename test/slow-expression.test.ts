@@ -1,4 +1,4 @@
-/** What the linter takes for an expression that may need more than linear time. */
+/** Which regular expressions the linter flags because they may need more than linear time. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
@@ -6,18 +6,18 @@ import { root } from './support/root.js'
 
 type FindSlowPart = (pattern: string, flags: string) => string | null
 
-// The bundle of the tests cannot import a file that it does not hold.
+// The bundled tests cannot import a file outside of their bundle.
 const { findSlowPart } = createRequire(join(root, 'package.json'))(
   join(root, 'scripts', 'slow-expression.mjs'),
 ) as { findSlowPart: FindSlowPart } // plain JavaScript, with this one export
 
-void t.test('two parts without a bound that can read the same are flagged', (t) => {
+void t.test('two unbounded parts that can match the same text are flagged', (t) => {
   const slow = ['\\s*,\\s*', '\\s+$', '(a+)+$', '(a*)*$', '.*,.*', '^(.*)-(.*)x$', 'a\\w*\\d*b']
   for (const pattern of slow) t.type(findSlowPart(pattern, ''), 'string', pattern)
   t.end()
 })
 
-void t.test('what reads each character once is not', (t) => {
+void t.test('expressions that read each character once are not flagged', (t) => {
   const linear = [
     '^[a-z]+$',
     '^\\s{0,64},\\s{0,64}$',

@@ -1,4 +1,4 @@
-/** Which addresses count as one caller's. */
+/** Which addresses count as one caller. */
 import { isIPv6 } from 'node:net'
 import fc from 'fast-check'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { networkOf } from '../src/source-network.js'
 const groups = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 4, maxLength: 4 })
 const write = (parts: readonly number[]): string => parts.map((part) => part.toString(16)).join(':')
 
-void t.test('an IPv4 address is its own, however it is written', (t) => {
+void t.test('an IPv4 address counts alone, in each of its notations', (t) => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {
       t.equal(networkOf(address), address)
@@ -21,7 +21,7 @@ void t.test('an IPv4 address is its own, however it is written', (t) => {
 void t.test('two IPv6 addresses count as one exactly when they share their /64', (t) => {
   fc.assert(
     fc.property(groups, groups, groups, (network, one, other) => {
-      // Groups of zeros that Node would shorten stand in full here.
+      // Groups of zeros that Node would shorten are written in full here.
       const [a, b] = [`${write(network)}:${write(one)}`, `${write(network)}:${write(other)}`]
       t.ok(isIPv6(a))
       t.equal(networkOf(a), networkOf(b))
@@ -35,7 +35,7 @@ void t.test('two IPv6 addresses count as one exactly when they share their /64',
   t.end()
 })
 
-void t.test('what is not an address stays what it is', (t) => {
+void t.test('text that is no address is returned unchanged', (t) => {
   for (const text of ['', 'unknown', '192.0.2.7:4711', '_hidden']) t.equal(networkOf(text), text)
   fc.assert(
     fc.property(fc.string(), (text) => {

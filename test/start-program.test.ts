@@ -1,4 +1,4 @@
-/** What is said on a Node that is too old. An older one is played: what the programs ask is what it would answer. */
+/** The message on a Node that is too old. The old Node is simulated by its version number, which is all that the programs check. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ void t.test('Node 20.19 is enough, as package.json says', (t) => {
   t.end()
 })
 
-void t.test('every program ends with 78 on an older Node before it is loaded', async (t) => {
+void t.test('every program exits with 78 on an older Node, before it is loaded', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-node-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const old = join(folder, 'old.cjs')
@@ -31,7 +31,7 @@ void t.test('every program ends with 78 on an older Node before it is loaded', a
     old,
     "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.8' } })",
   )
-  // A file that imports anything beside its check would load it first.
+  // A file that imports anything besides its check would load that first.
   const programs = { ...manifest.bin, 'cachefleet setup': 'scripts/setup.mjs' }
   for (const [name, path] of Object.entries(programs)) {
     const { status, stdout, stderr } = spawnSync(

@@ -1,4 +1,4 @@
-/** The units: what systemd itself says of them, where it is installed; else what must stand in them. */
+/** The systemd units: checked by systemd itself if it is installed, or else by their contents. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { startVarnishd } from './support/varnishd.js'
 
 const folder = join(root, 'systemd')
 const isInstalled = spawnSync('systemd-analyze', ['--version']).status === 0
-/** Of 10; systemd's own services are between 1 and 9. */
+/** On a scale to 10; systemd's own services are between 1 and 9. */
 const exposureLimit = 2
 
 const units = [
@@ -26,13 +26,13 @@ for (const unit of units)
   void t.test(unit, async (t) => {
     const text = await readFile(join(folder, unit), 'utf8')
 
-    await t.test('ends in time, starts again, but not with a wrong configuration', (t) => {
+    await t.test('ends in time, and restarts except after an invalid configuration', (t) => {
       t.match(text, /^Type=notify$/m)
       t.match(text, /^NotifyAccess=all$/m, 'systemd-notify is a child of the daemon')
       t.match(text, /^WatchdogSec=30$/m)
       t.match(text, /^Restart=on-failure$/m)
       t.match(text, /^RestartPreventExitStatus=78$/m)
-      t.match(text, /^TimeoutStopSec=15$/m, 'longer than the 10 s that the daemon takes')
+      t.match(text, /^TimeoutStopSec=15$/m, 'longer than the 10 s that the daemon needs')
       t.match(text, /^ExecReload=\/bin\/kill -HUP \$MAINPID$/m)
       t.match(text, /^StateDirectoryMode=0700$/m)
       t.notMatch(text, /^MemoryDenyWriteExecute=/m, 'V8 compiles to memory')
@@ -63,7 +63,7 @@ const hardening = [
 ]
 
 void t.test(
-  'the agent reaches the secret and the counters by its group, not as root',
+  'the agent reads the secret and the counters through its group, not as root',
   async (t) => {
     const text = await readFile(join(folder, 'cachefleet-agent.service'), 'utf8')
     const users = await readFile(join(folder, 'cachefleet-agent.sysusers'), 'utf8')
@@ -99,12 +99,12 @@ void t.test('the agents of several caches on a host share nothing but the progra
   t.match(instance, / --config \/etc\/cachefleet\/agent-%i\.yaml$/m)
 })
 
-void t.test('the coordinator may ask for the addresses that its certificate names', async (t) => {
+void t.test('the coordinator may query the addresses that its certificate names', async (t) => {
   const text = await readFile(join(folder, 'cachefleet-coordinator.service'), 'utf8')
   t.match(text, /^RestrictAddressFamilies=.* AF_NETLINK$/m)
 })
 
-/** Each of them was started by the real program of each of these releases. */
+/** Each was tested with the real program of each of these releases. */
 const dropIns: Readonly<Record<string, readonly string[]>> = {
   'varnish.service.d/cachefleet-6.0.conf': ['6.0.17'],
   'varnish.service.d/cachefleet-6.5.conf': ['6.5.1'],
@@ -121,7 +121,7 @@ const readDropIn = (name: string) => readFile(join(folder, name), 'utf8')
 const lockedBy = (text: string) => /^ +-r (\S+)/m.exec(text)?.[1] ?? ''
 
 void t.test(
-  'a drop-in starts its releases from boot.cli and locks what runs programs',
+  'a drop-in starts its releases from boot.cli and locks the parameters that run programs',
   async (t) => {
     const whole = await readDropIn('varnish.service.d/cachefleet.conf')
     for (const [name, releases] of Object.entries(dropIns)) {
@@ -129,7 +129,7 @@ void t.test(
       t.match(
         text,
         /^Type=simple\n(.*\n){1,12}?ExecStart=\nExecStart=/m,
-        'in place of the one of the package',
+        'it replaces the command of the package',
       )
       const isCopied = releases.some((release) => hasQuirk(release, 'opensBootFileAsUser'))
       const boot = isCopied ? copiedBootFile : bootFile
@@ -143,7 +143,7 @@ void t.test(
         t.equal(lockedBy(text), chooseProtectable(told, told).join(), `${name} on ${release}`)
       }
       if (name.startsWith('varnish'))
-        t.equal(withoutRelease(text), withoutRelease(whole), 'else they are all the same')
+        t.equal(withoutRelease(text), withoutRelease(whole), 'all others are the same')
     }
     const cache = await startVarnishd(t, { vcl: null, args: ['-r', lockedBy(whole)] })
     for (const name of lockedBy(whole).split(','))
@@ -151,7 +151,7 @@ void t.test(
   },
 )
 
-/** Nor the copy that one of them takes. */
+/** Also without the copy that one of them makes. */
 function withoutRelease(text: string): string {
   return text
     .replace(/^# For .*\. Install/, '')
@@ -161,7 +161,7 @@ function withoutRelease(text: string): string {
     .replace(copiedBootFile, bootFile)
 }
 
-/** Its own commands, run by a shell as systemd hands them to it, in a folder of the test. */
+/** Runs the drop-in's own commands with a shell, as systemd passes them, in a folder of the test. */
 async function checkStart(
   t: Test,
   text: string,
@@ -182,11 +182,11 @@ async function checkStart(
     .replace(copiedBootFile, join(folder, 'boot.cli'))
   t.equal(await readStart(), distribution, 'without a boot file')
   await writeFile(kept, '')
-  t.equal(await readStart(), distribution, 'with an empty one')
+  t.equal(await readStart(), distribution, 'with an empty boot file')
   await writeFile(kept, 'vcl.use site\n')
   t.equal(await readStart(), ours)
   runLine('ExecStopPost', '2')
-  t.equal(await readStart(), distribution, 'it did not start with the boot file')
+  t.equal(await readStart(), distribution, 'the cache did not start with the boot file')
   for (const status of ['64', '0', 'KILL']) {
     await writeFile(failed, '')
     runLine('ExecStopPost', status)
@@ -197,7 +197,7 @@ async function checkStart(
   t.match(text, /^ {10}\$CACHEFLEET_START$/m)
 }
 
-/** As the shell gets it, with the folder's files, and of whoever runs the test. */
+/** The command as the shell receives it, with files in the test's folder, owned by the user of the test. */
 function readCommand(text: string, name: string, folder: string): string {
   const [, command = 'false'] =
     new RegExp(`^${name}=/bin/sh -c '(.*(?:\\\\\\n.*)*)'$`, 'm').exec(text) ?? []
@@ -209,15 +209,15 @@ function readCommand(text: string, name: string, folder: string): string {
     .replaceAll('/run/cachefleet-boot', folder)
 }
 
-void t.test('the boot file is there before the agent ever wrote it', async (t) => {
+void t.test('the boot file exists before the agent writes it', async (t) => {
   const text = await readFile(join(folder, 'cachefleet-agent.tmpfiles'), 'utf8')
   t.match(text, /^f \/var\/lib\/cachefleet\/boot\.cli 0600 cachefleet cachefleet -$/m)
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.includes('.d/'))
-  t.same(files.toSorted(), Object.keys(dropIns), 'no drop-in that is not looked at above')
-  t.equal((await readdir(folder)).length, 8, 'and nothing else')
+  t.same(files.toSorted(), Object.keys(dropIns), 'the test above covers every drop-in')
+  t.equal((await readdir(folder)).length, 8, 'no other files')
 })
 
-/** A copy, with programs and users that this machine has: those are not the unit's fault. */
+/** Checks a copy with programs and users of this machine, so that their absence is not reported as a fault of the unit. */
 async function checkUnit(t: Test, unit: string, text: string): Promise<void> {
   const copy = join(await mkdtemp(join(tmpdir(), 'cachefleet-units-')), unit)
   t.teardown(() => rm(join(copy, '..'), { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** What installs and starts us elsewhere (Ansible, containers) sets what there is, and in a form that is taken. */
+/** The files for Ansible and containers use existing settings, with valid values. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -27,7 +27,7 @@ void t.test('each variable that they set is a setting', (t) => {
   t.end()
 })
 
-void t.test('the YAML is YAML', (t) => {
+void t.test('the YAML files are valid', (t) => {
   for (const path of files.filter((name) => /\.ya?ml$/.test(name)))
     for (const { errors } of parseAllDocuments(read(path))) t.same(errors, [], path)
   t.end()
@@ -50,7 +50,7 @@ void t.test('the coordinators of the compose file could start with their setting
     const set = Object.entries(services[name]?.environment ?? {})
     const given = set.map(([key, value]): [string, string] => [
       key,
-      // Compose puts in what .env has, or what stands behind `:-`.
+      // Compose inserts the value from .env, or the default after `:-`.
       value.replaceAll(
         /\$\{\w+:(?:\?[^}]*|-([^}]*))\}/g,
         (_, initial?: string) => initial ?? 'given',

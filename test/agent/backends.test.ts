@@ -1,4 +1,4 @@
-/** Which backends are sick, as an agent tells it: of what serves, when it changes, and again on a new link. */
+/** An agent reports the health of the backends of serving VCLs: when it changes, and again on a new link. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Backend } from '../../protocol/commands/backend.js'
@@ -50,7 +50,7 @@ const someVcls = [
   { name: 'cf-l-1', active: false, labelOf: 'cf-1-aaaaaaaa-1' },
 ]
 
-void t.test('every backend of what serves is told or counted, and fits the message', (t) => {
+void t.test('every backend of a serving VCL is named or counted, within the message limit', (t) => {
   const findMismatch = prepareCheck(servedVcls)
   fc.assert(
     fc.property(anyList, fc.nat({ max: 60 }), (some, more) => {
@@ -83,7 +83,7 @@ void t.test('every backend of what serves is told or counted, and fits the messa
   t.end()
 })
 
-void t.test('the sick ones have room first', (t) => {
+void t.test('sick backends are listed before healthy ones', (t) => {
   const backends = Array.from({ length: reportedBackendsMost + 5 }, (_, n): Backend => ({
     name: `cf-1-aaaaaaaa-1.b${n}`,
     type: 'backend',
@@ -117,7 +117,7 @@ const probed = (port: number, names = ['origin']): string =>
 const reports = ({ received }: CoordinatorEnd) =>
   received.flatMap((message) => (message.kind === 'backends' ? [message.vcls] : []))
 
-/** Reports that say what the one before them on the same link said. */
+/** Reports equal to the previous one on the same link. */
 function repeatedReports({ received }: CoordinatorEnd): readonly ServedVcl[][] {
   const repeated: ServedVcl[][] = []
   let told: string | undefined
@@ -135,7 +135,7 @@ const untilTold = (coordinator: CoordinatorEnd, what: string, is: (vcl: ServedVc
   eventually(what, () => reports(coordinator).at(-1)?.find(is))
 
 void t.test(
-  'an origin that dies and comes back is told within some checks',
+  'an agent reports within a few checks that an origin went down or came back',
   beside(),
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
@@ -156,7 +156,7 @@ void t.test(
     origin.stop()
     const ill = await untilTold(coordinator, 'it is sick', ({ sick }) => sick.length > 0)
     t.match(ill, { healthy: ['unprobed'], sick: [{ name: 'origin' }] })
-    t.ok(Math.abs((ill.sick[0]?.since ?? 0) - Date.now()) < 60_000, 'since the probe said so')
+    t.ok(Math.abs((ill.sick[0]?.since ?? 0) - Date.now()) < 60_000, 'the probe sets the time')
 
     await cache.adm('backend.set_health', `${program.name}.origin`, 'healthy')
     await untilTold(coordinator, 'what is set wins', ({ sick }) => sick.length === 0)
@@ -179,21 +179,21 @@ async function simulate(t: Test, names: readonly string[]): Promise<Simulated> {
   await coordinator.hello()
   const text = probed(9, [...names])
   const program = { name: 'cf-7-aaaaaaaa-1', sha: coordinator.publish(text) }
-  // A thousand are more than the cache says in one answer by default.
+  // The list of a thousand backends exceeds the cache's default response limit.
   const params = [{ name: 'cli_limit', value: '1m' }]
   t.match(await coordinator.apply(1, { ...serving(program), params }), { result: 'applied' })
   return { engine, coordinator }
 }
 
 void t.test(
-  'nothing is sent when nothing changed, and all of it on a new link',
+  'an agent sends a report only on a change, and a full one on a new link',
   beside(),
   async (t) => {
     const { engine, coordinator } = await simulate(t, ['origin'])
     await untilTold(coordinator, 'all is well', ({ healthy }) => healthy.length === 2)
     const beats = () => coordinator.received.filter(({ kind }) => kind === 'heartbeat').length
     const from = beats()
-    await eventually('some checks passed', () => beats() > from + 2)
+    await eventually('two more heartbeats arrived', () => beats() > from + 2)
     t.same(repeatedReports(coordinator), [])
 
     engine.setProbes('sick')
@@ -207,7 +207,7 @@ void t.test(
     coordinator.send({ kind: 'reportFullState' })
     await untilTold(coordinator, 'and once more', ({ sick }) => sick[0]?.name === 'origin')
     await coordinator.apply(2, idle)
-    await eventually('nothing serves any more', () => reports(coordinator).at(-1)?.length === 0)
+    await eventually('no VCL serves any more', () => reports(coordinator).at(-1)?.length === 0)
   },
 )
 

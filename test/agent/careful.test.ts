@@ -1,4 +1,4 @@
-/** What an agent must not do to a real cache: read-only, locked, waiting for a first deploy, probing first; and what it answers. */
+/** What an agent never does to a real cache (read-only, locked, before the first deploy, before probes pass), and what it answers. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { readdir, readFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { answering, fetchMark, idle, listVcls, quoted, serving } from '../suppor
 import { startCoordinatorEnd } from './coordinator-end.js'
 import { attachTo, changesIn, runTestAgent } from './run-agent.js'
 
-void t.test('a read-only agent answers and changes nothing', async (t) => {
+void t.test('a read-only agent answers queries and changes nothing', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t, { vcl: answering('own') })
   const agent = await runTestAgent(t, coordinator, attachTo(cache), { readOnly: true })
@@ -39,11 +39,11 @@ void t.test('a read-only agent answers and changes nothing', async (t) => {
   await eventually('running', () => coordinator.condition()?.engineState === 'running')
   await coordinator.ask({ kind: 'query', query: 'vcls' })
 
-  t.same(changesIn(agent), [], 'not one changing command was sent')
+  t.same(changesIn(agent), [], 'the agent sent no changing command')
   t.same(await listVcls(cache), ['boot'])
 })
 
-void t.test('with first-deploy the foreign VCL serves until then', async (t) => {
+void t.test('with first-deploy the foreign VCL serves until the first deploy', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t, { vcl: answering('keeps-serving') })
   const agent = await runTestAgent(t, coordinator, attachTo(cache), { takeover: 'first-deploy' })
@@ -56,18 +56,18 @@ void t.test('with first-deploy the foreign VCL serves until then', async (t) => 
   t.match(await coordinator.apply(2, { ...idle, load: [one] }), { loaded: [one.name] })
   t.same(await listVcls(cache), ['boot', one.name])
   t.match(await coordinator.apply(3, idle), { result: 'applied', changed: true })
-  t.same(await listVcls(cache), ['boot'], 'a candidate that was given up is unloaded')
+  t.same(await listVcls(cache), ['boot'], 'an abandoned candidate is unloaded')
   t.equal((await fetchMark(cache)).mark, 'keeps-serving')
 
   t.match(await coordinator.apply(4, serving(one)), { result: 'applied' })
   t.equal((await fetchMark(cache)).mark, 'v1')
   t.same(await listVcls(cache), [one.name])
   t.match(await coordinator.apply(5, idle), { result: 'applied' })
-  t.same(await listVcls(cache), ['cf-idle'], 'after the first deploy the idle VCL is the one')
+  t.same(await listVcls(cache), ['cf-idle'], 'after the first deploy the idle VCL replaces it')
 })
 
 void t.test(
-  'another coordinator, or an older one, locks the agent until it is unlocked',
+  'another coordinator, or an older state of the same one, locks the agent until it is unlocked',
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const cache = await startVarnishd(t)
@@ -89,7 +89,7 @@ void t.test(
     await cache.adm('vcl.use', 'intruder')
     const isTold = () =>
       coordinator.description()?.held?.vcls.find(({ active }) => active)?.name === 'intruder'
-    await eventually('it tells what its cache holds', isTold)
+    await eventually('the agent reports the VCLs its cache holds', isTold)
     t.match(coordinator.description()?.held, {
       childRunning: true,
       takeover: 'registration',
@@ -105,7 +105,7 @@ void t.test(
     t.match(
       await coordinator.apply(3, serving(one)),
       { result: 'applied' },
-      'an older revision is taken',
+      'the agent accepts an older revision',
     )
     t.same(await listVcls(cache), [one.name])
     t.equal((await fetchMark(cache)).mark, 'v1')
@@ -120,13 +120,13 @@ void t.test(
     const from = agent.lines.length
     await cache.restart()
     await eventually('running', () => coordinator.condition()?.engineState === 'running')
-    // What it held before the restart may have been told as well.
-    await eventually('nothing is ours any more', () => {
+    // The hello may also list what the agent held before the restart.
+    await eventually('no held VCL is ours any more', () => {
       const held = coordinator.description()?.held
       return held?.vcls.every(({ ours }) => !ours) === true && !held.takenOver
     })
     await coordinator.ask({ kind: 'query', query: 'vcls' })
-    t.same(changesIn(agent, from), [], 'a locked agent heals nothing')
+    t.same(changesIn(agent, from), [], 'a locked agent repairs nothing')
 
     await coordinator.ask({ kind: 'unlock' })
     t.match(await coordinator.apply(9, idle), { result: 'applied' })
@@ -135,7 +135,7 @@ void t.test(
 )
 
 void t.test(
-  'a new VCL counts as loaded when its probes are healthy or were sick before',
+  'a new VCL counts as loaded once its probes are healthy, or if they were sick before',
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     let probes = 0
@@ -154,7 +154,7 @@ void t.test(
 
     const healthy = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(probed('web', port)) }
     t.match(await coordinator.apply(1, { ...idle, load: [healthy] }), { loaded: [healthy.name] })
-    t.ok(probes >= 2, 'it was probed often enough to be healthy')
+    t.ok(probes >= 2, 'the backend was probed often enough to become healthy')
     await coordinator.apply(2, serving(healthy))
     origin.closeAllConnections()
     await new Promise((resolve) => origin.close(resolve))
@@ -169,12 +169,12 @@ void t.test(
       {
         loaded: [healthy.name, alsoSick.name],
       },
-      'a backend that is sick now is not waited for',
+      'the agent does not wait for a backend that is already sick',
     )
   },
 )
 
-void t.test('a source over cli_limit is saved whole before it is unloaded', async (t) => {
+void t.test('a source larger than cli_limit is saved in full before it is unloaded', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const long = `${answering('long')}${'# filling\n'.repeat(120_000)}`
   const cache = await startVarnishd(t, { vcl: long })
@@ -200,7 +200,7 @@ void t.test('a source over cli_limit is saved whole before it is unloaded', asyn
 })
 
 void t.test(
-  'a cache without any VCL is started with the idle one, or with what is to serve',
+  'the agent starts a cache without a VCL with the idle VCL or the one to serve',
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const cache = await startVarnishd(t, { vcl: null })
@@ -217,12 +217,12 @@ void t.test(
     t.match(
       await coordinator.apply(1, idle),
       { result: 'applied', changed: false },
-      'who stopped it meant it',
+      'a deliberate stop is respected',
     )
   },
 )
 
-void t.test('a compile says what the compiler says, and leaves nothing behind', async (t) => {
+void t.test('a compile returns the compiler’s message and leaves nothing behind', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t)
   const agent = await runTestAgent(t, coordinator, attachTo(cache))

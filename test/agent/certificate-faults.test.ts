@@ -1,4 +1,4 @@
-/** Certificates on an agent when something goes wrong at the worst moment: what served serves on, and no key is left lying. */
+/** Certificates on an agent under badly timed faults: the old ones keep serving, and no key file is left behind. */
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -17,7 +17,7 @@ import {
   withCertificates,
 } from './tls-agent.js'
 
-void t.test('after a failed commit what served before is loaded and committed', async (t) => {
+void t.test('after a failed commit the previous certificate is committed again', async (t) => {
   const { engine, coordinator, agent } = await startTlsAgent(t)
   const [one, two] = [await give(coordinator, 1), await give(coordinator, 1)]
   await coordinator.apply(2, withCertificates(one))
@@ -25,7 +25,7 @@ void t.test('after a failed commit what served before is loaded and committed', 
   engine.setFault('commit-refused', { times: 1 })
   const report = await coordinator.apply(4, withCertificates(two))
   t.match(report.certificates, [{ name: two.name, state: 'failed', error: /simulated fault/ }])
-  t.equal(report.result, 'applied', 'it is no failure of a VCL')
+  t.equal(report.result, 'applied', 'a certificate failure is not a VCL failure')
   t.same(await listed(engine), [{ id: one.name, status: 'active' }])
   const boot = await readFile(join(agent.stateDir, 'boot.cli'), 'utf8')
   t.match(boot, `-tls.cert.load ${one.name} `)
@@ -33,14 +33,14 @@ void t.test('after a failed commit what served before is loaded and committed', 
   const file = fileOf(agent, one)
   const text = await readFile(file, 'utf8')
   await rm(file)
-  await eventually('its file is kept, though it is not desired', () => readIfThere(file) === text)
+  await eventually('the undesired file is kept', () => readIfThere(file) === text)
   const again = await coordinator.apply(5, withCertificates(two))
   t.match(again.certificates, [{ name: two.name, state: 'committed', error: null }])
   t.same(await listed(engine), [{ id: two.name, status: 'active' }])
   t.same(await readdir(join(agent.stateDir, 'tls')), [fileName(two)])
 })
 
-void t.test('a commit that fails again and again leaves what served before', async (t) => {
+void t.test('after repeated commit failures the previous certificate keeps serving', async (t) => {
   const { engine, coordinator } = await startTlsAgent(t)
   const [one, two] = [await give(coordinator, 1), await give(coordinator, 1)]
   await coordinator.apply(2, withCertificates(one))
@@ -51,28 +51,28 @@ void t.test('a commit that fails again and again leaves what served before', asy
   t.same(await listActive(engine), [one.name])
 })
 
-void t.test('a file is removed only after the boot file names it no longer', async (t) => {
+void t.test('a file is removed only once the boot file no longer names it', async (t) => {
   const { engine, coordinator, agent, config } = await startTlsAgent(t)
   const [one, two] = [await give(coordinator, 1), await give(coordinator, 1)]
   await coordinator.apply(2, withCertificates(one))
   const boot = join(agent.stateDir, 'boot.cli')
   await rm(boot)
-  await mkdir(boot) // nothing can be written in its place
+  await mkdir(boot) // so the boot file cannot be replaced
   await agent.stop()
   const next = await runTestAgent(t, coordinator, config, { stateDir: agent.stateDir })
   await coordinator.hello(2)
   await coordinator.apply(3, withCertificates(two))
   t.same(await listActive(engine), [two.name])
-  t.ok(readIfThere(fileOf(next, one)), 'a cache that starts by the old boot file has one')
+  t.ok(readIfThere(fileOf(next, one)), 'the old boot file still works')
   await rm(boot, { recursive: true })
-  await eventually('then it goes', () => readIfThere(fileOf(next, one)) === null)
+  await eventually('the file is removed', () => readIfThere(fileOf(next, one)) === null)
   t.match(await readFile(boot, 'utf8'), `-tls.cert.load ${two.name} `)
 })
 
-void t.test('no key of a killed agent is left lying', async (t) => {
+void t.test('a killed agent leaves no key file behind', async (t) => {
   const { coordinator, agent, config } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
-  // Written, and killed before the load; the draft is of a write that was killed itself.
+  // Killed between the write and the load; the draft comes from a write that was itself killed.
   await coordinator.apply(2, withCertificates({ ...one, staged: true }))
   await agent.stop()
   await writeFile(`${fileOf(agent, one)}.new`, 'half a key')
@@ -85,12 +85,12 @@ void t.test('no key of a killed agent is left lying', async (t) => {
   t.same(await readdir(join(agent.stateDir, 'tls')), [])
 })
 
-void t.test('a file is claimed before it is written', async (t) => {
+void t.test('a file is recorded in the state before it is written', async (t) => {
   const { engine, coordinator, agent } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   engine.setFault('frozen', { onCommand: 'tls.cert.list' })
   const applied = coordinator.apply(2, withCertificates(one))
-  await eventually('it is written', () => readIfThere(fileOf(agent, one)) !== null)
+  await eventually('the file is written', () => readIfThere(fileOf(agent, one)) !== null)
   const { certificates } = JSON.parse(
     await readFile(join(agent.stateDir, 'state.json'), 'utf8'),
   ) as { certificates: readonly unknown[] } // the agent's own record
@@ -99,7 +99,7 @@ void t.test('a file is claimed before it is written', async (t) => {
   await applied
 })
 
-void t.test('what a child read that died of phase one is staged again', async (t) => {
+void t.test('a certificate staged in a child that died is staged again', async (t) => {
   const { engine, coordinator } = await startTlsAgent(t)
   const [one, two] = [await give(coordinator, 1), await give(coordinator, 1)]
   const phaseOne = withCertificates(one, { ...two, staged: true })
@@ -117,7 +117,7 @@ void t.test('what a child read that died of phase one is staged again', async (t
   )
 })
 
-void t.test('an agent whose cache is away still says that it has a TLS listener', async (t) => {
+void t.test('an agent whose cache is unreachable still reports the tls capability', async (t) => {
   const { engine, coordinator, agent, config } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   await coordinator.apply(2, withCertificates(one))
@@ -129,7 +129,7 @@ void t.test('an agent whose cache is away still says that it has a TLS listener'
   engine.setFault(null)
 })
 
-void t.test('a folder of tlsDir is left as it is, and files there are 0640', async (t) => {
+void t.test('the agent keeps the mode of tlsDir, and its files there are 0640', async (t) => {
   const tlsDir = await makeFolder(t)
   await chmod(tlsDir, 0o2750)
   const { engine, coordinator } = await startTlsAgent(t, { settings: { tlsDir } })

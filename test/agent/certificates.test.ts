@@ -1,4 +1,4 @@
-/** An agent holds the certificates of a cache with a TLS listener: two phases, drift, kills, what the cache refuses. */
+/** An agent holds the certificates of a cache with a TLS listener: two phases, drift, kills, refusals of the cache. */
 import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -20,7 +20,7 @@ import {
 } from './tls-agent.js'
 
 void t.test(
-  'a certificate is loaded in phase one, committed in phase two, and gone when it is not wanted',
+  'a certificate is loaded in phase one, committed in phase two and removed when no longer desired',
   async (t) => {
     const { engine, coordinator, agent } = await startTlsAgent(t)
     const one = await give(coordinator, 1)
@@ -37,17 +37,17 @@ void t.test(
 
     const two = await give(coordinator, 1)
     await coordinator.apply(4, withCertificates(one, { ...two, staged: true }))
-    t.same(await listActive(engine), [one.name], 'what serves serves on')
+    t.same(await listActive(engine), [one.name], 'the current certificate keeps serving')
     await coordinator.apply(5, withCertificates(two))
     t.same(await listActive(engine), [two.name])
-    t.same(await readdir(join(agent.stateDir, 'tls')), [fileName(two)], 'the old file is gone')
+    t.same(await readdir(join(agent.stateDir, 'tls')), [fileName(two)], 'the old file is removed')
     await coordinator.apply(6, idle)
     t.same(await listActive(engine), [])
     t.same(await readdir(join(agent.stateDir, 'tls')), [])
   },
 )
 
-void t.test('what is dropped in phase one is gone, and what served serves on', async (t) => {
+void t.test('dropping a certificate in phase one leaves the old one serving', async (t) => {
   const { engine, coordinator } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   const two = await give(coordinator, 1)
@@ -58,7 +58,7 @@ void t.test('what is dropped in phase one is gone, and what served serves on', a
 })
 
 void t.test(
-  'what the cache refuses is reported in its words, and what served serves on',
+  'a refusal is reported in the cache’s own words, and the old certificate keeps serving',
   async (t) => {
     const { engine, coordinator } = await startTlsAgent(t)
     const one = await give(coordinator, 1)
@@ -66,7 +66,7 @@ void t.test(
     const sha = coordinator.publish('no certificate')
     const wrong = { name: certificateName(1, sha), sha }
     const report = await coordinator.apply(3, withCertificates(one, { ...wrong, staged: true }))
-    t.equal(report.result, 'applied', 'it is no failure of a VCL')
+    t.equal(report.result, 'applied', 'a certificate failure is not a VCL failure')
     t.match(report.certificates, [
       { name: one.name, state: 'committed' },
       { name: wrong.name, state: 'failed', error: /no start line/ },
@@ -77,7 +77,7 @@ void t.test(
   },
 )
 
-void t.test('a cache without a TLS listener is sent no load, and says why', async (t) => {
+void t.test('a cache without a TLS listener is sent no load, with a reason reported', async (t) => {
   const { engine, coordinator } = await startTlsAgent(t, { hasTls: false })
   t.notOk(coordinator.description()?.capabilities.includes('tls'))
   const one = await give(coordinator, 1)
@@ -87,7 +87,7 @@ void t.test('a cache without a TLS listener is sent no load, and says why', asyn
 })
 
 void t.test(
-  'a file that is removed or changed is written again without the coordinator',
+  'the agent rewrites a removed or changed file without the coordinator',
   async (t) => {
     const { engine, coordinator, agent } = await startTlsAgent(t)
     t.ok(coordinator.description()?.capabilities.includes('tls'))
@@ -97,15 +97,15 @@ void t.test(
     const text = await readFile(file, 'utf8')
     await coordinator.close()
     await rm(file)
-    await eventually('the file is there again', () => readIfThere(file) === text)
+    await eventually('the file is back', () => readIfThere(file) === text)
     await writeFile(file, 'something else')
-    await eventually('the file is right again', () => readIfThere(file) === text)
-    await eventually('the cache has it', async () => (await listActive(engine)).includes(one.name))
+    await eventually('the file is repaired', () => readIfThere(file) === text)
+    await eventually('it is loaded', async () => (await listActive(engine)).includes(one.name))
   },
 )
 
 void t.test(
-  'what somebody discards is loaded again, and a child that died has all of it',
+  'a discarded certificate is loaded again, and a restarted child has all certificates',
   async (t) => {
     const { engine, coordinator } = await startTlsAgent(t)
     const one = await give(coordinator, 1)
@@ -116,14 +116,14 @@ void t.test(
     await eventually('it is loaded again', async () =>
       (await listActive(engine)).includes(one.name),
     )
-    await eventually('the drift is told', () => coordinator.drifts().length > 0)
+    await eventually('the drift is reported', () => coordinator.drifts().length > 0)
     engine.killChild()
     t.same((await listActive(engine)).toSorted(), [one.name, two.name].toSorted())
   },
 )
 
 void t.test(
-  'a child that dies between load and commit: the next instruction converges',
+  'the next instruction converges after the child died between load and commit',
   async (t) => {
     const { engine, coordinator } = await startTlsAgent(t)
     const one = await give(coordinator, 1)
@@ -140,7 +140,7 @@ void t.test(
   },
 )
 
-void t.test('a manager that died between load and commit has it again', async (t) => {
+void t.test('a certificate survives a death of the manager before its commit', async (t) => {
   const { engine, coordinator } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   await coordinator.apply(2, withCertificates({ ...one, staged: true }))
@@ -149,7 +149,7 @@ void t.test('a manager that died between load and commit has it again', async (t
   await eventually('it is committed', async () => (await listActive(engine)).includes(one.name))
 })
 
-void t.test('another life of the agent goes on where the one before was killed', async (t) => {
+void t.test('a restarted agent continues where the killed one stopped', async (t) => {
   const { engine, coordinator, agent, config } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   const two = await give(coordinator, 1)
@@ -164,7 +164,7 @@ void t.test('another life of the agent goes on where the one before was killed',
   t.same(await readdir(join(agent.stateDir, 'tls')), [fileName(two)])
 })
 
-void t.test('what somebody else staged is not committed with it', async (t) => {
+void t.test('the agent does not commit a certificate that somebody else staged', async (t) => {
   const { engine, coordinator, agent } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   const folder = await makeFolder(t)
@@ -176,7 +176,7 @@ void t.test('what somebody else staged is not committed with it', async (t) => {
   t.ok(agent.isLinked())
 })
 
-void t.test('no key is in a log line, a report or the saved state', async (t) => {
+void t.test('no log line, report or saved state contains a key', async (t) => {
   const { coordinator, agent } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   await coordinator.apply(2, withCertificates(one))

@@ -1,4 +1,4 @@
-/** VCL is compiled beside the cache, by its own program, under limits: what the live cache is asked, and what it is not. */
+/** An agent compiles VCL beside the cache, with the cache's own program, under limits; what it asks the live cache, and what not. */
 import t, { type Test } from 'tap'
 import { listCheckFolders, makeCheckFolder } from '../../src/agent/check/check-folder.js'
 import { loadLimits } from '../../src/vcl/compile-limits.js'
@@ -14,9 +14,9 @@ const head = 'vcl 4.1;\nbackend default none;\n'
 const budget = { organization: 7 }
 const program = null
 
-/** Larger than what is known to compile within any budget. */
+/** Larger than any source known to compile within every budget. */
 const large = `${answering('large')}${'# filling\n'.repeat(7_000)}`
-/** Compilers that the live cache is given: one that never ends, and one that takes its time. */
+/** Compilers for the live cache: one that never ends, and one that takes 4 s. */
 const endless = 'while :; do :; done'
 const slow = 'sleep 4; exec gcc -O0 -fpic -shared -Wl,-x -o %o %s'
 
@@ -26,18 +26,18 @@ async function startAll(t: Test, settings: AgentSettings = {}) {
   const port = await startManagementProxy(t, cache)
   const engine = { ...attachTo(cache), host: port.host, port: port.port } as ReturnType<
     typeof attachTo
-  > // still one that is attached to
+  > // still the attach mode
   const agent = await runTestAgent(t, coordinator, engine, settings)
   await eventually('linked', () => agent.isLinked())
   const check = async (text: string, order: object = {}): Promise<CompileAnswer> => {
     const sha = coordinator.publish(text)
     const answer = await coordinator.ask({ kind: 'compile', sha, ...order })
-    return answer.value as CompileAnswer // of an agent of ours
+    return answer.value as CompileAnswer // from our own agent
   }
   return { coordinator, cache, port, agent, check }
 }
 
-void t.test('a check asks nothing of the live cache but how it compiles', async (t) => {
+void t.test('a check asks the live cache only for its compile settings', async (t) => {
   const { agent, coordinator, cache, port, check } = await startAll(t)
   const behind = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('behind')) }
   const labels = [{ label: 'there', program: behind.name }]
@@ -50,22 +50,22 @@ void t.test('a check asks nothing of the live cache but how it compiles', async 
   t.match(await check(`${head}sub vcl_recv { nonsense; }\n`), {
     error: /^Message from VCC-compiler:\n[^]*\('<vcl.inline>' Line 3 Pos 16\)[^]*nonsense/,
   })
-  t.same(await check(`${head}backend spare none;\n`), { error: null }, 'by its parameters')
+  t.same(await check(`${head}backend spare none;\n`), { error: null }, 'its parameters apply')
   t.same(
     await check(`${head}sub vcl_backend_response { set beresp.storage = storage.fast; }\n`),
     { error: null },
-    'with its storages',
+    'with the storages of the cache',
   )
   t.same(await check(`${head}sub vcl_recv { return (vcl(there)); }\n`), { error: null })
   t.match(await check(`${head}sub vcl_recv { return (vcl(away)); }\n`), { error: /'away'/ })
   const failing = `${head}sub vcl_init { return (fail("because-of-init")); }\n`
-  t.same(await check(failing), { error: null }, 'vcl_init is not run unless asked for')
+  t.same(await check(failing), { error: null }, 'vcl_init runs only on request')
   t.match(await check(failing, { init: true }), { error: /Failed initi[^]*because-of-init/ })
   t.same(port.changes(), [])
-  t.same(await listCheckFolders(agent.stateDir), [], 'nothing is left behind')
+  t.same(await listCheckFolders(agent.stateDir), [], 'no check folder is left behind')
 })
 
-void t.test('what exceeds its budget is told, and never reaches the live cache', async (t) => {
+void t.test('a VCL over its budget is reported and never reaches the live cache', async (t) => {
   const budgetLimits = { ...loadLimits, cpuMs: 1_000 }
   const { coordinator, cache, port, check } = await startAll(t, {
     checks: { program, budgetLimits },
@@ -84,18 +84,18 @@ void t.test('what exceeds its budget is told, and never reaches the live cache',
   t.match(report, {
     failures: [{ program: two.name, error: /too much CPU time to compile[^]*--tenant-compile/ }],
   })
-  t.same(checked, { error: null }, 'others are not held up')
+  t.same(checked, { error: null }, 'other organizations are not held up')
   t.notOk(port.changes().some((line) => line.includes('vcl.inline')))
   t.same(await listVcls(cache), [one.name])
   t.match(
     await check(answering('v3'), { init: true, budget }),
     { error: /more than the 1 s of CPU time and 1024 MiB that an organization has/ },
-    'nor can it be tried out',
+    'trying it out is refused as well',
   )
-  t.same(await check(large, { budget }), { error: null }, 'reading it costs little')
+  t.same(await check(large, { budget }), { error: null }, 'parsing alone is cheap')
 })
 
-void t.test('an organization learns nothing of labels from a deploy either', async (t) => {
+void t.test('a deploy reveals no labels to an organization either', async (t) => {
   const { coordinator, cache } = await startAll(t)
   await coordinator.apply(1, { load: [], labels: [], active: 'cf-idle' })
   await cache.adm('vcl.label', 'theirs', 'cf-idle')
@@ -108,7 +108,7 @@ void t.test('an organization learns nothing of labels from a deploy either', asy
   t.match(report.failures, [{ error: /Symbol not found: 'theirs'/ }])
 })
 
-void t.test('compiles of an organization follow each other', async (t) => {
+void t.test('compiles of one organization run one at a time', async (t) => {
   const { agent, check, cache } = await startAll(t)
   await cache.adm('param.set', 'cc_command', quoted(slow))
   const first = check(answering('v1'), { init: true, budget })
@@ -119,19 +119,19 @@ void t.test('compiles of an organization follow each other', async (t) => {
   t.same(await first, { error: null })
 })
 
-void t.test('a large VCL is compiled beside the cache before that loads it', async (t) => {
+void t.test('a large VCL is compiled beside the cache before the cache loads it', async (t) => {
   const { coordinator, agent, port } = await startAll(t)
   const beside = () => agent.lines.filter(({ msg }) => msg === 'compiled beside the cache').length
   const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('v1')) }
   await coordinator.apply(1, serving(one))
-  t.equal(beside(), 0, 'not one of ordinary size')
+  t.equal(beside(), 0, 'an ordinary VCL is not compiled beside the cache')
   const two = { name: 'cf-1-bbbbbbbb-2', sha: coordinator.publish(large) }
   t.match(await coordinator.apply(2, serving(two)), { result: 'applied' })
   t.equal(beside(), 1)
   t.ok(port.changes().some((line) => line.startsWith(`vcl.inline ${two.name}`)))
 })
 
-void t.test('without the program the cache itself checks, but not for others', async (t) => {
+void t.test('without the program the cache itself checks, for its owner only', async (t) => {
   const { check, port } = await startAll(t, {
     checks: { program: '/bin/true', budgetLimits: loadLimits },
   })
@@ -145,7 +145,7 @@ void t.test('without the program the cache itself checks, but not for others', a
   t.match(port.changes(), [/^vcl.inline cf-check-/, /^vcl.discard cf-check-/])
 })
 
-void t.test('what a killed agent left is removed by the next', async (t) => {
+void t.test('an agent removes the check folders of a killed one', async (t) => {
   const stateDir = await makeFolder(t)
   const left = await makeCheckFolder(stateDir)
   const coordinator = await startCoordinatorEnd(t)

@@ -1,4 +1,4 @@
-/** What a compile may cost, what its end says, and what an organization has left. */
+/** Cost limits of a compile, the meaning of its last words, and the budget an organization has left. */
 import fc from 'fast-check'
 import t from 'tap'
 import { CompileBudgets } from '../../src/agent/check/compile-budgets.js'
@@ -19,7 +19,7 @@ const costs = fc
   .array(fc.record({ endedAtMs: fc.nat(2 * budgetWindowMs), cpuMs: fc.nat(60_000) }))
   .map((all) => all.toSorted((a, b) => a.endedAtMs - b.endedAtMs))
 
-void t.test('an organization waits until less than its time is spent, and no longer', (t) => {
+void t.test('an organization waits exactly until less than its CPU budget is spent', (t) => {
   fc.assert(
     fc.property(costs, fc.nat(2 * budgetWindowMs), (all, nowMs) => {
       const known = all.filter(({ endedAtMs }) => endedAtMs <= nowMs)
@@ -35,14 +35,14 @@ void t.test('an organization waits until less than its time is spent, and no lon
   t.end()
 })
 
-void t.test('only an organization on an agent that is not its own has a budget', (t) => {
+void t.test('only an organization on an agent it does not own has a budget', (t) => {
   t.equal(findBudget(null, null), undefined)
   t.equal(findBudget(7, 7), undefined)
   t.same(findBudget(7, null), { organization: 7 })
   t.end()
 })
 
-void t.test('a smaller budget has more texts compiled beside the cache first', (t) => {
+void t.test('with a smaller budget, smaller sources are compiled beside the cache first', (t) => {
   const small = { ...loadLimits, cpuMs: 5_000 }
   t.notOk(mayExceed(8_192, { ...loadLimits, cpuMs: 20_000 }, true))
   t.ok(mayExceed(8_193, { ...loadLimits, cpuMs: 20_000 }, true))
@@ -53,12 +53,12 @@ void t.test('a smaller budget has more texts compiled beside the cache first', (
   t.end()
 })
 
-void t.test('limits are told in seconds and mebibytes', (t) => {
+void t.test('limits are described in seconds and mebibytes', (t) => {
   t.equal(describeLimits({ cpuMs: 2500, memoryBytes: 3 << 20 }), '2.5 s of CPU time and 3 MiB')
   t.end()
 })
 
-void t.test('how a compile ended is read from its last words', (t) => {
+void t.test('the outcome of a compile is read from its last words', (t) => {
   const end = (how: string): string => `${how}\nVCL compilation failed\n`
   const ofCompiler = (said: string, how: string): string =>
     end(`Message from C-compiler:\n${said}\nRunning C-compiler failed, ${how}`)
@@ -83,7 +83,7 @@ void t.test('how a compile ended is read from its last words', (t) => {
   t.end()
 })
 
-void t.test('a dead child is told with the panic of this death only', (t) => {
+void t.test('a dead child is described with the panic of this death only', (t) => {
   const at = Date.UTC(2026, 10, 22, 16, 0, 5)
   const panic = (time: string): string =>
     `Panic at: ${time}\nAssert error in f(), g.c line 1:\n  Condition(x) not true.\nversion = v\nident = i\n`
@@ -97,7 +97,7 @@ void t.test('a dead child is told with the panic of this death only', (t) => {
   t.end()
 })
 
-void t.test('of compiles that an organization begins at once one runs at a time', async (t) => {
+void t.test('compiles that an organization starts together run one at a time', async (t) => {
   const budgets = new CompileBudgets(() => 0)
   let running = 0
   let most = 0

@@ -1,4 +1,4 @@
-/** The other side of the wire for an agent's tests: a WebSocket server that speaks the messages, and the two HTTP calls. */
+/** The coordinator side of the link for agent tests: a WebSocket server that speaks the messages, and the two HTTP routes. */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHash } from 'node:crypto'
@@ -29,14 +29,14 @@ type Unnumbered<M = CoordinatorToAgent> = M extends CoordinatorToAgent
 
 export interface CoordinatorEnd {
   readonly url: string
-  /** What is answered to upgrades, and how agents are welcomed; may be changed at any time. */
+  /** Responses to upgrades and the content of welcomes; may be changed at any time. */
   readonly settings: {
     coordinatorId: string
     revision: number
     heartbeatMs: number
-    /** Absent: no samples are wanted. */
+    /** Absent: the agent sends no samples. */
     statsIntervalMs?: number
-    /** Answers the status that refuses an upgrade, or null to take it. */
+    /** Returns the status that refuses an upgrade, or null to accept it. */
     admit: (authorization: string) => number | null
   }
   readonly received: AgentToCoordinator[]
@@ -45,9 +45,9 @@ export interface CoordinatorEnd {
   readonly sourceRequests: string[]
   /** Bodies of PUT answers by instruction. */
   readonly putAnswers: Map<number, unknown>
-  /** Gives a text to be fetched; answers its SHA-256. */
+  /** Makes a text available to agents; returns its SHA-256. */
   publish(text: string): string
-  /** Sends; answers the sequence. */
+  /** Sends a message; returns its sequence number. */
   send(message: Unnumbered, traceId?: string): number
   apply(revision: number, desired: DesiredEngine, traceId?: string): Promise<ApplyReport>
   ask(message: Unnumbered): Promise<Answer>
@@ -55,13 +55,13 @@ export interface CoordinatorEnd {
   condition(): EngineCondition | undefined
   description(): AgentDescription | undefined
   drifts(): Drift[]
-  /** Sends what no codec made. */
+  /** Sends a text that no codec produced. */
   sendRaw(text: string): void
-  /** Reads nothing of the link any more, as a host that is gone. */
+  /** Stops reading the link, like a host that is gone. */
   mute(): void
-  /** Reads on. */
+  /** Resumes reading. */
   unmute(): void
-  /** Ends the link, and refuses new ones until `open`. */
+  /** Closes the link and refuses new ones until `open`. */
   close(): Promise<void>
   open(): Promise<void>
 }
@@ -88,7 +88,7 @@ class End implements CoordinatorEnd {
   readonly #sources = new Map<string, string>()
   readonly #sequences = new WeakMap<WebSocket, number>()
   readonly #links = new Set<WebSocket>()
-  /** Sends again what was not reported on, as to an agent that is linked anew. */
+  /** Resend instructions without a report, for an agent that reconnects. */
   readonly #untold = new Set<() => void>()
   #server: Server | null = null
   #port = 0
@@ -115,7 +115,7 @@ class End implements CoordinatorEnd {
 
   async apply(revision: number, desired: DesiredEngine, traceId?: string): Promise<ApplyReport> {
     const from = this.received.length
-    // An agent that is linked anew, after a stall of this process, must not find a coordinator that forgot.
+    // An agent that reconnects after a stall of this process must not find a coordinator that forgot its revision.
     this.settings.revision = Math.max(this.settings.revision, revision)
     const instructions = new Set<number>()
     const tell = () => instructions.add(this.send({ kind: 'apply', revision, desired }, traceId))
@@ -126,7 +126,7 @@ class End implements CoordinatorEnd {
         this.received
           .slice(from)
           .find((one) => one.kind === 'applyReport' && instructions.has(one.instruction)),
-      )) as ApplyReport // the kind was looked for
+      )) as ApplyReport // found by its kind
     } finally {
       this.#untold.delete(tell)
     }
@@ -139,7 +139,7 @@ class End implements CoordinatorEnd {
       this.received
         .slice(from)
         .find((one) => one.kind === 'answer' && one.instruction === instruction),
-    ) as Promise<Answer> // the kind was looked for
+    ) as Promise<Answer> // found by its kind
   }
 
   hello(count = 1): Promise<Hello> {
@@ -155,7 +155,7 @@ class End implements CoordinatorEnd {
   description(): AgentDescription | undefined {
     return this.received.findLast(({ kind }) => kind === 'hello' || kind === 'fullState') as
       | AgentDescription
-      | undefined // the kind was looked for
+      | undefined // found by its kind
   }
 
   drifts(): Drift[] {

@@ -1,4 +1,4 @@
-/** The agent's end of the link, with a cache that is not there: credentials, order of messages, loss and return. */
+/** The agent's end of the link, without a cache: credentials, order of messages, loss and reconnect. */
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
@@ -27,14 +27,14 @@ const absent: AgentConfig['engine'] = {
 }
 
 void t.test(
-  'an agent with a new key uses its join token, then its key, and after a 401 its token again',
+  'a new agent joins with its token, then uses its key, and its token again after a 401',
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const stateDir = await makeFolder(t)
     const agent = await runTestAgent(t, coordinator, absent, { stateDir })
     const hello = await coordinator.hello()
     await eventually('linked', () => agent.isLinked())
-    t.same(coordinator.authorizations, ['Join the-token'], 'nobody can know its key')
+    t.same(coordinator.authorizations, ['Join the-token'], 'its key is still unknown')
     t.same(coordinator.names, ['edge-1'])
     t.match(hello, { sequence: 1, name: 'edge-1', tags: ['static-a'], coordinatorId: null })
     t.match(hello.engine, { host: '127.0.0.1', port: 6081, version: '', workingDirectory: null })
@@ -56,11 +56,11 @@ void t.test(
     t.match(coordinator.authorizations.at(-1), /^Agent /)
     const secret = key.slice('Agent '.length)
     for (const one of [agent, forgotten, next])
-      t.notOk(JSON.stringify(one.lines).includes(secret), 'no secret in a log')
+      t.notOk(JSON.stringify(one.lines).includes(secret), 'no secret is logged')
   },
 )
 
-void t.test('a refused agent without a token tries on, and says so once', async (t) => {
+void t.test('a refused agent without a token keeps retrying and logs it once', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   coordinator.settings.admit = () => 401
   const joinToken = () => Promise.resolve(undefined)
@@ -73,7 +73,7 @@ void t.test('a refused agent without a token tries on, and says so once', async 
   await eventually('linked', () => agent.isLinked())
 })
 
-void t.test('an address with the wrong scheme is told, and the right one', async (t) => {
+void t.test('an address with the wrong scheme is logged with the right one', async (t) => {
   const certificates = join(root, 'test/fixtures/tls')
   const tls = createServer({
     cert: await readFile(join(certificates, 'one.crt')),
@@ -93,7 +93,7 @@ void t.test('an address with the wrong scheme is told, and the right one', async
   ] as const
   for (const [url, told] of rows) {
     const agent = await runTestAgent(t, coordinator, absent, { coordinator: { url, caFile: null } })
-    const complaint = await eventually('it says so', () =>
+    const complaint = await eventually('the log line', () =>
       agent.lines.find(({ msg }) => /coordinator is not reached/.test(msg)),
     )
     t.match(complaint.why, `the coordinator at ${told} --coordinator-url`)
@@ -101,7 +101,7 @@ void t.test('an address with the wrong scheme is told, and the right one', async
 })
 
 void t.test(
-  'what breaks the order of messages ends the link, and the agent comes back',
+  'a break in the order of messages ends the link, and the agent reconnects',
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const agent = await runTestAgent(t, coordinator, absent)
@@ -126,7 +126,7 @@ void t.test(
     }
     coordinator.send({ kind: 'reportFullState' }, 'trace-of-all')
     const full = await eventually('the full state', () =>
-      // An agent also tells it by itself.
+      // An agent also sends its full state unasked.
       coordinator.received.find(
         ({ kind, traceId }) => kind === 'fullState' && traceId === 'trace-of-all',
       ),
@@ -135,7 +135,7 @@ void t.test(
   },
 )
 
-void t.test('messages count from 1 without a gap, heartbeats among them', async (t) => {
+void t.test('messages, heartbeats included, count from 1 without a gap', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   coordinator.settings.heartbeatMs = 50
   await runTestAgent(t, coordinator, absent)
@@ -149,7 +149,7 @@ void t.test('messages count from 1 without a gap, heartbeats among them', async 
   )
 })
 
-void t.test('a coordinator that falls silent is left, and dialled anew', async (t) => {
+void t.test('an agent leaves a silent coordinator and reconnects', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   coordinator.settings.heartbeatMs = 200
   const agent = await runTestAgent(t, coordinator, absent)
@@ -159,7 +159,7 @@ void t.test('a coordinator that falls silent is left, and dialled anew', async (
   await eventually('linked again', () => agent.isLinked())
 })
 
-void t.test('a newer apply supersedes the one that waits; each ends in one report', async (t) => {
+void t.test('a newer apply supersedes the waiting one; each ends in one report', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const agent = await runTestAgent(t, coordinator, absent)
   await eventually('linked', () => agent.isLinked())
@@ -168,26 +168,26 @@ void t.test('a newer apply supersedes the one that waits; each ends in one repor
   t.same(
     reports.map((report) => report.result),
     ['failed', 'refused', 'refused', 'failed'],
-    'the cache is not there, and two were never begun',
+    'the cache is absent, and two applies were never begun',
   )
   t.match(reports[1]?.error, /superseded by revision 3/)
   t.equal(agent.condition().heldRevision, 4)
   coordinator.settings.revision = 4
   t.match(await coordinator.apply(2, idle), { result: 'refused', error: /older than 4/ })
   await coordinator.hello(2)
-  await eventually('linked again, to be told whether that is so', () => agent.isLinked())
+  await eventually('linked again, and told the revision', () => agent.isLinked())
   t.equal(agent.condition().lockedBecause, null)
   const contradiction = { load: [], labels: [], active: 'cf-1-aaaaaaaa-1' }
   t.match(await coordinator.apply(5, contradiction), {
     result: 'refused',
     error: /does not load it/,
   })
-  t.equal(agent.condition().heldRevision, 4, 'what contradicts itself is not held')
+  t.equal(agent.condition().heldRevision, 4, 'a contradictory revision is not held')
 })
 
-void t.test('what may be left out waits for nobody, and keeps nothing else waiting', async (t) => {
+void t.test('optional messages never delay the others, and do not queue', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
-  // Longer than the test: nobody takes it for silent.
+  // Longer than the test, so the link is never taken for silent.
   coordinator.settings.heartbeatMs = 60_000
   const link = new CoordinatorLink({
     address: { url: coordinator.url, caFile: null },
@@ -216,7 +216,7 @@ void t.test('what may be left out waits for nobody, and keeps nothing else waiti
     dropped: 0,
   } as const
   let sent = 0
-  // More than the limit at which a link is given up, and than two kernels keep between them.
+  // More than the limit at which a link is given up, plus what two kernels buffer.
   for (let at = 0; at < 400; at++) {
     if (link.sendIfClear(lines)) sent += 1
     await nextTurn()
@@ -224,10 +224,10 @@ void t.test('what may be left out waits for nobody, and keeps nothing else waiti
   t.ok(sent > 0 && sent < 400, `${sent} were sent`)
   link.sendCondition()
   coordinator.unmute()
-  await eventually('the heartbeat comes behind what was sent', () =>
+  await eventually('the heartbeat arrives after the sent lines', () =>
     coordinator.received.some(({ kind }) => kind === 'heartbeat'),
   )
   t.equal(coordinator.received.filter(({ kind }) => kind === 'logLines').length, sent)
-  await eventually('it is clear again', () => link.sendIfClear(lines))
-  t.equal(coordinator.authorizations.length, 1, 'it is the same link')
+  await eventually('the link is clear again', () => link.sendIfClear(lines))
+  t.equal(coordinator.authorizations.length, 1, 'no reconnect happened')
 })

@@ -1,4 +1,4 @@
-/** The pure decisions of the agent: what can be had when loads fail, what a first deploy waits with, what drifted, what locks. */
+/** The agent's pure decisions: what is feasible when loads fail, what a first deploy holds back, what drifted, what locks. */
 import fc from 'fast-check'
 import t from 'tap'
 import { spreadAddress } from '../../src/agent/link/coordinator-address.js'
@@ -39,7 +39,7 @@ const inventories = fc
     return { childRunning: there.length > 0, vcls: [...vcls, ...labelled] }
   })
 
-void t.test('with failed loads a plan never needs them, and never takes from what serves', (t) => {
+void t.test('a plan never uses failed loads and never unloads the serving VCL', (t) => {
   fc.assert(
     fc.property(desiredEngines, inventories, (desired, inventory) => {
       const managed = names.filter((name) => name.startsWith('cf-'))
@@ -52,18 +52,18 @@ void t.test('with failed loads a plan never needs them, and never takes from wha
       const steps = planVcl({ desired: feasible.desired, inventory, managed: known })
       const active = inventory.vcls.find((vcl) => vcl.active)?.name
       for (const step of steps) {
-        if (step.do === 'load') t.notOk(failed.has(step.name), 'what failed is not tried')
+        if (step.do === 'load') t.notOk(failed.has(step.name), 'a failed load is not retried')
         if (step.do === 'use' && failed.has(desired.active))
-          t.equal(active, undefined, 'what serves stays when what should serve did not load')
+          t.equal(active, undefined, 'the serving VCL stays when the desired one did not load')
         if (step.do === 'discard' && failed.has(desired.active) && active !== undefined)
-          t.notOk(step.names.includes(active), 'and is not unloaded')
+          t.notOk(step.names.includes(active), 'the serving VCL is not unloaded')
       }
     }),
   )
   t.end()
 })
 
-void t.test('without failures all that is desired can be had', (t) => {
+void t.test('without failures everything desired is feasible', (t) => {
   fc.assert(
     fc.property(desiredEngines, inventories, (desired, inventory) => {
       t.same(findFeasible(desired, new Set(), inventory), { desired, kept: [] })
@@ -72,7 +72,7 @@ void t.test('without failures all that is desired can be had', (t) => {
   t.end()
 })
 
-void t.test('a cache that waits for its first deploy keeps all unmanaged VCL', (t) => {
+void t.test('a cache that waits for its first deploy keeps all unmanaged VCLs', (t) => {
   fc.assert(
     fc.property(desiredEngines, inventories, fc.subarray(names), (desired, inventory, list) => {
       const managed = new Set(list)
@@ -85,7 +85,7 @@ void t.test('a cache that waits for its first deploy keeps all unmanaged VCL', (
       for (const step of held) {
         const isServing = inventory.vcls.some((vcl) => vcl.active)
         const allowed = ['load', 'label', 'discard', ...(isServing ? [] : ['use', 'start'])]
-        t.ok(allowed.includes(step.do), 'nothing is used or started where something serves')
+        t.ok(allowed.includes(step.do), 'no step uses or starts a VCL while one serves')
         const label = inventory.vcls.find((vcl) => step.do === 'label' && vcl.name === step.label)
         t.ok(!label || managed.has(label.name), 'no unmanaged label is moved')
         if (step.do === 'discard') t.ok(step.names.every((name) => managed.has(name)))
@@ -95,7 +95,7 @@ void t.test('a cache that waits for its first deploy keeps all unmanaged VCL', (
   t.end()
 })
 
-void t.test('drift names what is unmanaged and says what is not as desired', (t) => {
+void t.test('drift lists unmanaged VCLs and describes each difference', (t) => {
   const desired = {
     load: [program('cf-1-a-1'), program('cf-r-b')],
     labels: [{ label: 'cf-l-1', program: 'cf-1-a-1' }],
@@ -126,7 +126,7 @@ void t.test('drift names what is unmanaged and says what is not as desired', (t)
   t.end()
 })
 
-void t.test('an agent takes the word of its own coordinator, at its own revision or later', (t) => {
+void t.test('an agent follows its own coordinator at the held revision or a later one', (t) => {
   const held = { coordinatorId: 'one', heldRevision: 7, rolledBackTo: null }
   t.equal(
     findLockReason(
@@ -153,7 +153,7 @@ void t.test('an agent takes the word of its own coordinator, at its own revision
 const failing = { engineState: 'unreachable', engineError: 'refused' } as const
 const answers = { engineState: 'running', engineError: null } as const
 
-void t.test('a cache that fails is told so at once, and one that comes back too', (t) => {
+void t.test('a failure and the first recovery are reported at once', (t) => {
   const damper = new FlapDamper()
   t.equal(damper.judge(failing, 0), failing)
   t.equal(damper.judge(answers, 1), answers)
@@ -162,7 +162,7 @@ void t.test('a cache that fails is told so at once, and one that comes back too'
   t.end()
 })
 
-void t.test('one that fails again and again must answer for longer each time', (t) => {
+void t.test('after each further failure the cache must answer longer to count as running', (t) => {
   const damper = new FlapDamper()
   const seen = (observation: EngineObservation, nowMs: number) =>
     damper.judge(observation, nowMs).engineState
@@ -178,13 +178,13 @@ void t.test('one that fails again and again must answer for longer each time', (
   t.same(probations, [0, 2000, 4000, 8000, 10_000, 10_000, 10_000, 10_000])
   t.match(damper.judge(failing, ++nowMs), failing)
   t.match(damper.judge(answers, ++nowMs), { engineState: 'unknown', engineError: /9 times/ })
-  t.equal(seen(failing, ++nowMs), 'unreachable', 'in between it does not flap')
+  t.equal(seen(failing, ++nowMs), 'unreachable', 'the state does not flap in between')
   nowMs += 300_001
-  t.equal(seen(answers, nowMs), 'running', 'what is long ago is forgotten')
+  t.equal(seen(answers, nowMs), 'running', 'old failures are forgotten')
   t.end()
 })
 
-void t.test('the earlier good state is the newest that served something else', (t) => {
+void t.test('the earlier good state is the newest one that served something else', (t) => {
   const state = (number: number, active: string, ...load: string[]) => ({
     number,
     at: number,
@@ -205,7 +205,7 @@ void t.test('the earlier good state is the newest that served something else', (
   t.end()
 })
 
-void t.test('of several coordinators an agent tries all, beginning where its name says', (t) => {
+void t.test('an agent tries all its coordinators, starting with one derived from its name', (t) => {
   const caFile = null
   const begin = (name: string) => spreadAddress({ url: 'ws://a,ws://b,ws://c', caFile }, name)
   const names = Array.from({ length: 300 }, (_, at) => `edge-${at}`)
@@ -223,7 +223,7 @@ void t.test('of several coordinators an agent tries all, beginning where its nam
   }
   t.ok(
     [...counts.values()].every((count) => count > 60),
-    'they are spread',
+    'the agents are spread over the coordinators',
   )
   t.equal(spreadAddress({ url: 'ws://a', caFile }, 'x').url, 'ws://a')
   t.end()

@@ -1,4 +1,4 @@
-/** The agent's socket: what is sent together. */
+/** The agent's socket sends messages together. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import t from 'tap'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { dialCoordinator, sendTogether } from '../../src/agent/link/dial.js'
 
-await t.test('a heartbeat and the ping behind it reach the coordinator in one read', async (t) => {
+await t.test('a heartbeat and the ping after it reach the coordinator in one read', async (t) => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   t.teardown(async () => {
     server.close()

@@ -1,4 +1,4 @@
-/** A cache that is absent, talks nonsense, hangs or hangs up makes an agent Failing, never dead, and it recovers by itself. */
+/** A cache that is absent, talks nonsense, hangs or hangs up makes an agent Failing, never dead; the agent recovers by itself. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -17,7 +17,7 @@ import { makeFolder, runTestAgent } from './run-agent.js'
 
 const secret = Buffer.from('the secret of this cache\n')
 
-/** What answers instead of the cache. */
+/** Behaviour of the server in place of the cache. */
 const faults: Record<string, ((socket: Socket) => void) | null> = {
   'is absent': null,
   'answers garbage': (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
@@ -33,7 +33,7 @@ const faults: Record<string, ((socket: Socket) => void) | null> = {
   'answers nonsense to all but ping': talkNonsense,
 }
 
-/** In the right form. */
+/** Well-formed replies with nonsense in them. */
 function talkNonsense(socket: Socket): void {
   const texts = ['null', '[2, ["x"], 1, {}]', `[2, ["x"], 1, ${'['.repeat(50_000)}`, 'a\0b', '']
   const say = (text: string): void => {
@@ -67,7 +67,7 @@ for (const [what, behave] of Object.entries(faults))
     t.not(condition.engineState, 'running')
     const refused = await coordinator.apply(1, idle)
     t.match(refused, { result: 'failed', loaded: [], changed: false })
-    t.ok(refused.error, 'it says why')
+    t.ok(refused.error, 'the report gives a reason')
     const answer = await coordinator.ask({ kind: 'query', query: 'vcls' })
     t.match(answer, { result: 'failed', value: null })
 
@@ -80,7 +80,7 @@ for (const [what, behave] of Object.entries(faults))
     })
     await eventually('running', () => coordinator.condition()?.engineState === 'running')
     await eventually('healed', () => coordinator.condition()?.effectiveRevision === 1)
-    const report = await eventually('it reports that', () =>
+    const report = await eventually('the agent reports it', () =>
       coordinator.received.findLast(
         (one) => one.kind === 'applyReport' && one.result === 'applied',
       ),
@@ -113,8 +113,8 @@ async function listen(behave: (socket: Socket) => void): Promise<Listening> {
 }
 
 /**
- * A process that looks to the host as a child of 8.0 that is stopping. No child of an earlier release stops for long; on real
- * ones of 8.0 and 9.0 this was tried by hand.
+ * A process that looks to the host like a stopping child of 8.0. No child of an earlier release takes long to stop; real ones
+ * of 8.0 and 9.0 were tried by hand.
  */
 async function startStoppingChild(t: Test): Promise<ChildProcess> {
   const program = `
@@ -130,7 +130,7 @@ async function startStoppingChild(t: Test): Promise<ChildProcess> {
   return child
 }
 
-void t.test('a child that is stopping is named, by an agent that comes meanwhile', async (t) => {
+void t.test('an agent that starts while a child is stopping reports it', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const child = await startStoppingChild(t)
   const folder = await makeFolder(t)
@@ -144,14 +144,14 @@ void t.test('a child that is stopping is named, by an agent that comes meanwhile
   await checkStopping(t, coordinator, child)
 })
 
-void t.test('a child that begins to stop is named before the command has timed out', async (t) => {
+void t.test('a child that begins to stop is reported before the command times out', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const child = await startStoppingChild(t)
   const folder = await makeFolder(t)
   await writeIndex(folder, child)
   const secretFile = join(folder, 'secret')
   await writeFile(secretFile, secret)
-  // Releases without the command `pid` leave it to the working directory to tell.
+  // Without the command `pid`, the agent reads the pid from the working directory.
   const cache = createSimulatedEngine({ secret, version: '6.0.4' })
   const listening = await cache.listen('127.0.0.1', 0)
   t.teardown(async () => {
@@ -182,14 +182,14 @@ async function writeIndex(folder: string, { pid = 0 }: ChildProcess): Promise<vo
 
 async function checkStopping(t: Test, coordinator: CoordinatorEnd, { pid = 0 }: ChildProcess) {
   const named = `the child process of the cache (${pid}) is stopping`
-  const error = await eventually('it is named', () => {
+  const error = await eventually('the stopping child is reported', () => {
     const { engineError } = coordinator.condition() ?? {}
     return engineError?.startsWith(named) === true ? engineError : null
   })
   t.match(coordinator.condition(), { engineState: 'stopped', engineError: error })
 }
 
-void t.test('who ends waits for no connection that it closed itself', async (t) => {
+void t.test('a stopped engine does not wait for a connection it closed itself', async (t) => {
   const port = { mode: 'attach', host: '127.0.0.1', port: 9, secretFile: '/nowhere' } as const
   const engine = new Engine(port, pino({ level: 'silent' }))
   await engine.stop()

@@ -1,4 +1,4 @@
-/** A label is not discarded while a VCL that may return it is discarded and still held: the child would write to freed memory. */
+/** A label stays while a discarded VCL that may return it is still held: the child would write to freed memory. */
 import t from 'tap'
 import { eventually } from '../support/eventually.js'
 import { apply, domains, listVcls, start, untilEffective } from './release-harness.js'
@@ -20,13 +20,13 @@ for (const release of ['6.0.17', '7.1.1', '9.0.2'])
 
     t.match(applied, { result: 'applied', error: null })
     const label = 'cf-l-2 -> cf-2-aaaaaaaa-1'
-    t.ok((await listVcls(harness)).includes(label), 'the old routing VCL is held')
+    t.ok((await listVcls(harness)).includes(label), 'the old routing VCL is still held')
     await untilEffective(harness)
     t.ok((await listVcls(harness)).includes(label))
     harness.engine.killChild()
-    await eventually('nothing holds it any more', async () => {
+    await eventually('the label and its VCL are gone', async () => {
       const names = await listVcls(harness)
       return !names.some((name) => name.includes('cf-l-2') || name.startsWith('cf-2-'))
     })
-    t.same(harness.coordinator.drifts(), [], 'nobody else changed anything')
+    t.same(harness.coordinator.drifts(), [], 'the agent reports no drift')
   })

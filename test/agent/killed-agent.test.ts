@@ -1,4 +1,4 @@
-/** What an agent leaves behind that is killed, where no service manager looks after it. */
+/** Processes that a killed agent leaves behind when no service manager cleans up. */
 import { spawn } from 'node:child_process'
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -16,15 +16,15 @@ void t.test('the log tool of a killed agent ends with it', async (t) => {
   await chmod(program, 0o755)
   const agent = spawn(process.execPath, [join(root, 'test/agent/start-log-child.mjs'), program])
   t.teardown(() => agent.kill('SIGKILL'))
-  const pid = await eventually('it has begun', async () => Number(await readFile(place, 'utf8')))
-  await eventually('it is what it becomes', async () => (await readWords(pid)).includes('sleep'))
+  const pid = await eventually('it runs', async () => Number(await readFile(place, 'utf8')))
+  await eventually('it became sleep', async () => (await readWords(pid)).includes('sleep'))
 
   agent.kill('SIGKILL')
 
-  await eventually('it has ended', async () => (await readWords(pid)) === '')
+  await eventually('it ended', async () => (await readWords(pid)) === '')
 })
 
-void t.test('a test of a killed agent ends with it, and the cache that it started', async (t) => {
+void t.test('the VCL test of a killed agent ends with it, and so does its cache', async (t) => {
   const owner = await makeFolder(t)
   const script = join(root, 'test/agent/start-vcl-test.mjs')
   const agent = spawn(process.execPath, [script, cacheProgram.daemon, owner])
@@ -45,7 +45,7 @@ async function listWords(): Promise<readonly string[]> {
   return Promise.all(pids.map((pid) => readWords(Number(pid))))
 }
 
-/** What has ended has none, though nobody has waited for it yet. */
+/** An ended process has no command line, even before its parent waits for it. */
 async function readWords(pid: number): Promise<string> {
   return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
 }

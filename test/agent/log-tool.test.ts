@@ -1,4 +1,4 @@
-/** The live log of a real cache, by its own tool: whatever clients send, however many read, and whatever becomes of the tool. */
+/** The live log of a real cache, by its own tool: any client bytes, many readers, and any fate of the tool. */
 import { execFile } from 'node:child_process'
 import { chmod, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -36,14 +36,14 @@ const everything: WantedLog = {
   masksClients: false,
   withRecords: false,
 }
-/** Longer than a test: nobody renews. */
+/** Longer than a test, so no renewal is needed. */
 const forMs = 600_000
 
 interface Reading {
   readonly children: LogChildren
   readonly messages: (Unsent<LogLines> | Unsent<LogEnded>)[]
   readonly streams: LogStreams
-  /** Of this stream. */
+  /** The transactions of one stream. */
   readonly of: (stream: string) => LoggedTransaction[]
   readonly dropped: () => number
   readonly ended: () => string[]
@@ -51,7 +51,7 @@ interface Reading {
 
 interface ReadingSetup {
   readonly tool?: Partial<LogTool>
-  /** Whether the link takes what it is given now. */
+  /** Whether the link accepts a message now. */
   readonly isClear?: (message: Reading['messages'][number]) => boolean
 }
 
@@ -125,11 +125,11 @@ async function untilRead(cache: Varnishd, reading: Reading, stream: string): Pro
 void t.test('the log of a real cache', async (t) => {
   const cache = await startVarnishd(t, {
     vcl: answering('a'),
-    // Of all requests that a test sends none is overwritten before it is read.
+    // Large enough that no request of a test is overwritten before it is read.
     args: ['-l', '64m'],
   })
 
-  await t.test('every byte that a client may send is told, and forges nothing', async (t) => {
+  await t.test('every byte a client may send is logged, and none forges a line', async (t) => {
     const reading = startReading(t, cache)
     const { streams } = reading
     streams.take({ stream: 'lines', forMs, wanted: everything })
@@ -150,7 +150,7 @@ void t.test('the log of a real cache', async (t) => {
         const high = `\\x${code.toString(16)}`
         return method !== 'GET' || text !== (code < 128 ? String.fromCharCode(code) : high)
       })
-      // A blank and a line feed end the URL; the cache refuses them with some others.
+      // A space and a line feed end the URL; the cache refuses some other bytes.
       t.same(
         wrong.map(({ url }) => url).filter((url) => !/-(?:10|13|32)-$/.test(url)),
         [],
@@ -162,7 +162,7 @@ void t.test('the log of a real cache', async (t) => {
     t.same(reading.ended(), [])
   })
 
-  await t.test('a sample is those that began at such a microsecond, a part as large', async (t) => {
+  await t.test('a sample consists of the requests started at matching microseconds', async (t) => {
     const { children } = startReading(t, cache)
     const groups = new ServedGroups({
       readDesired: () => null,
@@ -191,7 +191,7 @@ void t.test('the log of a real cache', async (t) => {
         Buffer.from(`${`${head}\r\n`.repeat(batch - 1)}${head}Connection: close\r\n\r\n`),
       )
     }
-    await eventually('all read', async () => {
+    await eventually('all tools read', async () => {
       await askBatch('/begin')
       return read.every(({ length }) => length > 0)
     })
@@ -214,7 +214,7 @@ void t.test('the log of a real cache', async (t) => {
     }
   })
 
-  await t.test('a hundred readers of the same lines have one tool', async (t) => {
+  await t.test('a hundred readers of the same lines share one tool', async (t) => {
     const reading = startReading(t, cache)
     const streams = Array.from({ length: 100 }, (_, at) => `reader ${at}`)
     for (const stream of streams) reading.streams.take({ stream, forMs, wanted: everything })
@@ -222,7 +222,7 @@ void t.test('the log of a real cache', async (t) => {
     t.same(reading.ended(), [])
   })
 
-  await t.test('more than eight different readers are refused, and told why', async (t) => {
+  await t.test('a ninth different reader is refused with a reason', async (t) => {
     const reading = startReading(t, cache)
     for (let at = 0; at < 9; at++)
       reading.streams.take({
@@ -235,32 +235,32 @@ void t.test('the log of a real cache', async (t) => {
   })
 
   await t.test(
-    'who is not in the group of the cache has no right to its log, and is told',
+    'a user outside the group of the cache cannot read its log, and learns why',
     async (t) => {
       const script = join(root, 'test', 'agent', 'find-log-trouble.mjs')
       const find = async () => {
         const { stdout } = await promisify(execFile)(process.execPath, [script, cache.workDir])
         return JSON.parse(stdout) as unknown
       }
-      // Whoever started the cache may read what it makes.
+      // Root started the cache and keeps access; another user is out of its group.
       const isOther = process.getuid?.() === 0
       const right = isOther ? { isLacking: true, why: /EACCES.*_\.vsm_child/ } : null
       t.match(await find(), right)
     },
   )
 
-  await t.test('a tool that is not there, or does not take the query, is told', async (t) => {
+  await t.test('a missing tool, or one that rejects the query, is reported', async (t) => {
     const missing = startReading(t, cache, { tool: { program: '/nowhere/varnishncsa' } })
     missing.streams.take({ stream: 'missing', forMs, wanted: everything })
     const odd = startReading(t, cache, { tool: { folder: join(cache.workDir, 'nowhere') } })
     odd.streams.take({ stream: 'odd', forMs, wanted: { ...everything, query: 'RespStatus ~ "("' } })
     await eventually('both have ended', () => missing.ended().length + odd.ended().length > 1)
     t.match(missing.ended(), [/ENOENT/])
-    t.match(odd.ended(), [/expression/i], 'the words of the tool')
+    t.match(odd.ended(), [/expression/i], 'the tool’s own words')
   })
 
   await t.test(
-    'a tool that writes garbage and dies is told as lines that were left out',
+    'lines lost to a tool that writes garbage and dies are counted as dropped',
     async (t) => {
       const folder = await makeFolder(t)
       const program = join(folder, 'garbage')
@@ -272,14 +272,14 @@ void t.test('the log of a real cache', async (t) => {
       await chmod(program, 0o755)
       const reading = startReading(t, cache, { tool: { program } })
       reading.streams.take({ stream: 'garbage', forMs, wanted: everything })
-      await eventually('it was started again', () => reading.dropped() >= 4)
+      await eventually('it was restarted', () => reading.dropped() >= 4)
       t.same(reading.ended(), [])
       t.same(reading.of('garbage'), [])
     },
   )
 
   await t.test(
-    'all streams together send what a link bears; each line is told, or counted as left out',
+    'all streams share the bandwidth of a link; each line is sent or counted as dropped',
     async (t) => {
       const folder = await makeFolder(t)
       const program = join(folder, 'busy')
@@ -300,7 +300,7 @@ void t.test('the log of a real cache', async (t) => {
       const streams = Array.from({ length: 20 }, (_, at) => `stream ${at}`)
       const startedAtMs = performance.now()
       for (const stream of streams) reading.streams.take({ stream, forMs, wanted: everything })
-      await eventually('all are accounted for', () => {
+      await eventually('all lines are accounted for', () => {
         const told = streams.reduce((sum, stream) => sum + reading.of(stream).length, 0)
         return told + reading.dropped() === streams.length * lines
       })

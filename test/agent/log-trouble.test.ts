@@ -1,4 +1,4 @@
-/** Why the log of a cache cannot be read: what is missing on the host is told from what only has not come yet. */
+/** Why the log of a cache cannot be read: missing on the host, or only not there yet. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -6,7 +6,7 @@ import { findLogTrouble } from '../../src/agent/log/log-trouble.js'
 import { makeFolder } from './run-agent.js'
 
 void t.test(
-  'a tool that is not there is lacking, memory that is not there yet is not',
+  'a missing tool counts as lacking, memory that does not exist yet does not',
   async (t) => {
     const folder = await makeFolder(t)
     const find = (program: string) => findLogTrouble(() => Promise.resolve({ program, folder }))
@@ -15,11 +15,11 @@ void t.test(
     t.match(await find(missing), { isLacking: false, why: /_\.vsm_child/ }, 'no child ran yet')
     await mkdir(join(folder, '_.vsm_child'))
     t.match(await find(missing), { isLacking: true, why: /varnishncsa ENOENT/ })
-    t.equal(await find('/bin/true'), null, 'a program that runs')
+    t.equal(await find('/bin/true'), null, 'the program runs')
   },
 )
 
-void t.test('a cache whose place is not known lacks nothing', async (t) => {
+void t.test('a cache with an unknown folder lacks nothing', async (t) => {
   const found = await findLogTrouble(() =>
     Promise.reject(new Error('a simulated cache has no log')),
   )

@@ -1,4 +1,4 @@
-/** Whatever a cache lists and whatever happened before, the plan ends where it must. A small model of the cache plays the steps. */
+/** The plan converges from any list of a cache and any history. A small model of the cache executes the steps. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -86,10 +86,10 @@ function play(world: World, step: CertificateStep): void {
   }
 }
 
-void t.test('the cache ends with what is desired, ours and no more', (t) => {
+void t.test('the cache ends up with exactly the desired certificates of ours', (t) => {
   fc.assert(
     fc.property(desired, rows, claims, (wanted, rows, claims) => {
-      // Every one of ours that the cache lists was claimed before it was loaded.
+      // Each certificate of ours on the cache was claimed before it was loaded.
       const known = new Set(claims.map(({ name }) => name))
       const world: World = {
         rows: rows.filter(({ id }) => id === 'by-hand' || known.has(id)),
@@ -100,7 +100,7 @@ void t.test('the cache ends with what is desired, ours and no more', (t) => {
         if (steps.length === 0) break
         for (const step of steps) play(world, step)
       }
-      t.same(planCertificates({ desired: wanted, ...world }), [], 'there is nothing left to do')
+      t.same(planCertificates({ desired: wanted, ...world }), [], 'nothing is left to do')
       const own = world.rows.filter(({ id }) => id !== 'by-hand').map(({ id }) => id)
       t.same(own.toSorted(), wanted.map(({ name }) => name).toSorted())
       for (const { name, staged } of wanted)
@@ -116,7 +116,7 @@ void t.test('the cache ends with what is desired, ours and no more', (t) => {
   t.end()
 })
 
-void t.test('a name on the cache leads back to the certificate, and another name to none', (t) => {
+void t.test('a name on the cache maps back to its certificate, a foreign name to none', (t) => {
   t.equal(certificateName(17, `01234567${'f'.repeat(56)}`), 'cf-17-01234567')
   t.equal(certificateIdOf('cf-17-01234567'), '17')
   t.equal(certificateIdOf('cf-17-by-hand'), '')

@@ -1,4 +1,4 @@
-/** Which parameters a cache is started with behind `-r`: on each release those that it takes, and all that it needs. */
+/** The parameters protected with `-r` when a cache starts: for each release those it accepts, and all it needs. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -12,7 +12,7 @@ import { startVarnishd } from '../support/varnishd.js'
 
 const folder = join(root, 'test/fixtures/parameters')
 
-/** Each of these lists was taken by the real program of that release, which then refused to set any of them. */
+/** The real program of each release accepted this list and then refused to set any of the parameters. */
 const table: Readonly<Record<string, string>> = {
   '6.0.17': 'cc_command,vcc_allow_inline_c,vcc_unsafe_path,vcl_dir,vcl_path,vmod_dir,vmod_path',
   '6.5.1': 'cc_command,vcc_allow_inline_c,vcc_unsafe_path,vcl_path,vmod_path',
@@ -24,7 +24,7 @@ const table: Readonly<Record<string, string>> = {
   'vinyl-9.0.1': 'cc_command,cc_warnings,vcc_feature,vcl_path,vmod_path',
 }
 
-void t.test('an alias is named from 7.2 to 7.7, and left out from 8.0 on', (t) => {
+void t.test('an alias is listed from 7.2 to 7.7 and omitted from 8.0 on', (t) => {
   for (const [release, expected] of Object.entries(table)) {
     const text = readFileSync(join(folder, `${release}.txt`), 'utf8')
     t.equal(chooseProtectable(text, text).join(), expected, release)
@@ -36,7 +36,7 @@ void t.test('an alias is named from 7.2 to 7.7, and left out from 8.0 on', (t) =
   t.end()
 })
 
-void t.test('the installed cache is asked itself', async (t) => {
+void t.test('the installed cache is queried for its parameters', async (t) => {
   const protectable = (await listProtectable(cacheProgram.daemon)).join()
   t.equal(protectable, table[readRelease().name])
   const cache = await startVarnishd(t, { vcl: null, args: ['-r', protectable] })
@@ -44,7 +44,7 @@ void t.test('the installed cache is asked itself', async (t) => {
     const isSet = cache.adm('param.set', name, 'off')
     await t.rejects(isSet, /is protected|Unknown parameter/, name)
   }
-  t.same(await listProtectable('/bin/false'), [], 'what tells nothing is started without')
+  t.same(await listProtectable('/bin/false'), [], 'without an answer no parameter is protected')
 })
 
 const feature = `vcc_feature
@@ -59,7 +59,7 @@ const feature = `vcc_feature
 
 `
 
-void t.test('an alias that is open beside its protected parameter is found', (t) => {
+void t.test('an unprotected alias of a protected parameter is detected', (t) => {
   const names = ['vcc_allow_inline_c', 'vcc_feature']
   const judge = (texts: readonly string[]) =>
     judgeProtection(
@@ -69,7 +69,7 @@ void t.test('an alias that is open beside its protected parameter is found', (t)
           .map((param, at) => [names[at] ?? '', param]),
       ),
     )
-  // As 7.7.0 and 8.0.1 answer when they were started with `-r vcc_feature`.
+  // Output of 7.7.0 and 8.0.1 started with `-r vcc_feature`.
   const alias = `vcc_allow_inline_c
         Value is: none,+err_unref,+unsafe_path
         Alias of: vcc_feature

@@ -1,4 +1,4 @@
-/** Whether a purge is done, by the answers and by what a modelled cache counted. */
+/** Whether a purge succeeded, by the answers and by the counters of a modelled cache. */
 import fc from 'fast-check'
 import t from 'tap'
 import type { CounterReading } from '../../src/agent/counters/counter-rates.js'
@@ -29,7 +29,7 @@ function reading(values: Readonly<Record<string, bigint>>, more: Partial<Counter
 const counted = (purges: bigint, more?: Partial<CounterReading>) =>
   reading({ [purgeCounter]: purges }, more)
 
-void t.test('done and certain is what was answered with 2xx and counted, each of it', (t) => {
+void t.test('a purge is done and certain when every request got a 2xx and was counted', (t) => {
   fc.assert(
     fc.property(anyAnswers, fc.bigInt({ min: 0n, max: 30n }), (answers, purges) => {
       const { isDone, error } = judgePurges('PURGE', answers, purges)
@@ -40,7 +40,7 @@ void t.test('done and certain is what was answered with 2xx and counted, each of
   t.end()
 })
 
-void t.test('purges of others meanwhile never make a purge fail', (t) => {
+void t.test('concurrent purges of others never make a purge fail', (t) => {
   const anyCount = fc.bigInt({ min: 0n, max: 30n })
   fc.assert(
     fc.property(anyAnswers, anyCount, anyCount, (answers, purges, foreign) => {
@@ -51,7 +51,7 @@ void t.test('purges of others meanwhile never make a purge fail', (t) => {
   t.end()
 })
 
-void t.test('without access to counters the answers decide, and a doubt is noted', (t) => {
+void t.test('without counters the answers decide, and the result is unconfirmed', (t) => {
   fc.assert(
     fc.property(anyAnswers, (answers) => {
       const { isDone, error } = judgePurges('PURGE', answers, null)
@@ -61,7 +61,7 @@ void t.test('without access to counters the answers decide, and a doubt is noted
   t.end()
 })
 
-void t.test('what is refused is named with its status, and what was not counted with why', (t) => {
+void t.test('a refused purge is named with its status, an uncounted one with the reason', (t) => {
   const refused = Array.from({ length: 5 }, (_, n) => ({ url: `a.example/${n}`, status: 405 }))
   t.equal(
     judgePurges('PURGE', refused, 5n).error,
@@ -75,7 +75,7 @@ void t.test('what is refused is named with its status, and what was not counted 
   t.end()
 })
 
-void t.test('between two readings of one life that is counted which came between', (t) => {
+void t.test('the purges between two readings of the same child are counted', (t) => {
   const first = 2n ** 62n
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 62n }), (purges) => {
@@ -85,13 +85,13 @@ void t.test('between two readings of one life that is counted which came between
   t.end()
 })
 
-void t.test('what cannot be compared is not known', (t) => {
+void t.test('readings that cannot be compared yield null', (t) => {
   const other = { lives: { manager: 'a', child: 'b' } }
-  t.equal(countPurges(null, counted(1n)), null, 'it did not run, or could not be read')
+  t.equal(countPurges(null, counted(1n)), null, 'it did not run, or was unreadable')
   t.equal(countPurges(counted(1n), null), null)
   t.equal(countPurges(counted(1n), counted(5n, other)), null, 'another child')
-  t.equal(countPurges(counted(5n), counted(1n)), null, 'fewer: another child for certain')
-  t.equal(countPurges(reading({}), reading({})), null, 'a cache that counts no purges')
+  t.equal(countPurges(counted(5n), counted(1n)), null, 'fewer purges mean another child')
+  t.equal(countPurges(reading({}), reading({})), null, 'the cache counts no purges')
   t.equal(countPurges(reading({}, { isComplete: false }), counted(1n)), null)
   t.end()
 })

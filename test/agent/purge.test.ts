@@ -1,4 +1,4 @@
-/** Purges of a real cache, and whether it counted them: VCL that purges, VCL that only says so, counters that are not there. */
+/** Purges of a real cache and their counter: VCL that purges, VCL that only claims to, and missing counters. */
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { hasQuirk } from '../../protocol/quirks.js'
@@ -11,7 +11,7 @@ import { readRelease } from '../support/cache-program.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
-/** Purges, but for what lies below /kept; SOFT by the module, which leaves stale objects. */
+/** Purges, except below /kept; SOFT uses the module, which leaves stale objects. */
 const purging = `vcl 4.1;
 import purge;
 backend default none;
@@ -47,11 +47,11 @@ async function startPurged(t: Test) {
 const confirmed = { isDone: true, error: null, trouble: null }
 const unconfirmed = { isDone: true, error: 'unconfirmed', trouble: null }
 
-void t.test('what the cache counted is done, whether or not anything was stored', async (t) => {
+void t.test('a counted purge is done, whether or not an object was stored', async (t) => {
   const { counter, purge } = await startPurged(t)
   t.same(await purge(order('/')), confirmed)
   const paths = Array.from({ length: 40 }, (_, n) => `/${n}`)
-  t.same(await purge(order(...paths)), confirmed, 'several side by side')
+  t.same(await purge(order(...paths)), confirmed, 'several at once')
   const soft = await purge({ ...order('/'), method: 'SOFT' })
   const isUncounted = hasQuirk(readRelease().version, 'countsHardPurgesOnly')
   if (isUncounted) t.match(soft, { isDone: false, error: /soft purges are not counted/ })
@@ -59,7 +59,7 @@ void t.test('what the cache counted is done, whether or not anything was stored'
   t.equal((await counter.read())?.values.get(purgeCounter), isUncounted ? 41n : 42n)
 })
 
-void t.test('an answer with 2xx that purged nothing has failed, and says why', async (t) => {
+void t.test('a 2xx that purged nothing fails with a reason', async (t) => {
   const { purge } = await startPurged(t)
   const failed = { isDone: false, trouble: null }
   t.match(await purge(order('/kept')), {
@@ -69,16 +69,16 @@ void t.test('an answer with 2xx that purged nothing has failed, and says why', a
   t.match(await purge(order('/1', '/kept', '/2')), { ...failed, error: /2xx: 3, .*counted: 2;/ })
 })
 
-void t.test('without access to counters, or with another child, it is unconfirmed', async (t) => {
+void t.test('without counters, or after a child restart, a purge is unconfirmed', async (t) => {
   const { cache, counter, purge } = await startPurged(t)
   t.same(await purge(order('/'), openCounter(`${cache.workDir}-of-another`)), unconfirmed)
   t.same(await purge(order('/'), createSimulatedCounters('edge-1', 0)), unconfirmed)
   t.same(await purge(order('/'), restartingBefore(2, cache, counter)), unconfirmed)
-  t.same(await purge(order('/')), confirmed, 'of the next child')
+  t.same(await purge(order('/')), confirmed, 'with the next child')
 })
 
 void t.test(
-  'where a cache is only simulated nobody is asked, and nothing is left to do',
+  'on a simulated cache no request is sent, and the purge is done at once',
   async (t) => {
     const unread: CounterReader = { read: () => Promise.reject(new Error('nothing is counted')) }
     const outcome = await sendPurges({ host: '127.0.0.1', port: 0 }, order('/'), unread)
@@ -86,7 +86,7 @@ void t.test(
   },
 )
 
-/** The child is another one from that reading on. */
+/** Restarts the child before that reading. */
 function restartingBefore(reading: number, cache: Varnishd, counter: CounterReader): CounterReader {
   let readings = 0
   return {

@@ -19,12 +19,12 @@ void t.test('takeover, deploy, failed deploy, restarts', async (t) => {
 
   const hello = await coordinator.hello()
   const { product, version } = readRelease()
-  t.match(hello.engine, { product, version }, 'hello names the release of the cache')
+  t.match(hello.engine, { product, version }, 'hello contains the release of the cache')
   t.equal(hello.condition.engineState, 'running')
   t.same(
     await listVcls(cache),
     ['boot', 'handlabel', 'handmade'],
-    'nothing is changed before it is told to',
+    'nothing changes before the first instruction',
   )
 
   const taken = await coordinator.apply(1, idle)
@@ -47,13 +47,13 @@ void t.test('takeover, deploy, failed deploy, restarts', async (t) => {
   const two = { name: 'cf-1-bbbbbbbb-2', sha: coordinator.publish(answering('v2')) }
   const prepared = await coordinator.apply(2, { ...idle, load: [one] })
   t.match(prepared, { result: 'applied', loaded: [one.name] })
-  t.equal((await fetchMark(cache)).status, 503, 'phase one switches nothing')
+  t.equal((await fetchMark(cache)).status, 503, 'phase one does not switch')
   const deployed = await coordinator.apply(3, serving(one), 'trace-of-the-deploy')
   t.match(deployed, { result: 'applied', loaded: [one.name], changed: true })
   t.equal((await fetchMark(cache)).mark, 'v1')
   t.ok(
     agent.lines.some((line) => line.level === 30 && line.traceId === 'trace-of-the-deploy'),
-    'the trace id stands in the log at info',
+    'the log contains the trace id at info',
   )
 
   const before = agent.lines.length
@@ -78,7 +78,7 @@ void t.test('takeover, deploy, failed deploy, restarts', async (t) => {
   t.equal(
     (await fetchMark(cache)).mark,
     'v1',
-    'what serves is kept when the wanted one does not load',
+    'the serving VCL stays when the desired one does not load',
   )
   t.match(await coordinator.apply(6, serving(two, one)), { result: 'applied' })
   t.equal((await fetchMark(cache)).mark, 'v2')
@@ -90,18 +90,18 @@ void t.test('takeover, deploy, failed deploy, restarts', async (t) => {
     vcl: null,
     args: ['-I', await openBootFile(t, join(agent.stateDir, 'boot.cli'))],
   })
-  t.equal((await fetchMark(second)).mark, 'v2', 'boot.cli starts a cache that serves')
+  t.equal((await fetchMark(second)).mark, 'v2', 'a cache started with boot.cli serves')
 
   const worker = await cache.childPid()
   process.kill(worker ?? 0, 'SIGKILL')
-  await eventually('v2 after the worker died', async () => (await fetchMark(cache)).mark === 'v2')
+  await eventually('v2 after the child died', async () => (await fetchMark(cache)).mark === 'v2')
 
   await cache.stop('SIGKILL')
   await eventually('unreachable', () => coordinator.condition()?.engineState === 'unreachable')
   await cache.restart()
   await eventually('v2 after a restart', async () => (await fetchMark(cache)).mark === 'v2')
   await eventually(
-    'all as before',
+    'the VCLs are as before',
     async () => (await listVcls(cache)).join() === `${one.name},${two.name}`,
   )
   await eventually('running', () => coordinator.condition()?.engineState === 'running')
@@ -114,31 +114,31 @@ void t.test('takeover, deploy, failed deploy, restarts', async (t) => {
   await cache.restart()
   const next = await runTestAgent(t, coordinator, attachTo(cache), { stateDir: agent.stateDir })
   await eventually('v2 by a new agent alone', async () => (await fetchMark(cache)).mark === 'v2')
-  await eventually('the foreign is gone', async () => !(await listVcls(cache)).includes('boot'))
+  await eventually('boot is gone', async () => !(await listVcls(cache)).includes('boot'))
   await coordinator.open()
   coordinator.settings.revision = 6
   await eventually('linked again', () => next.isLinked())
-  await eventually('it holds what it held', () => next.condition().effectiveRevision === 6)
+  await eventually('the revision is effective', () => next.condition().effectiveRevision === 6)
 
-  // The agent may look between the two commands, and discard what is not in use yet.
-  await eventually('a stranger is in use', async () => {
+  // The agent may check between the two commands and discard the VCL that is not yet in use.
+  await eventually('a foreign VCL is in use', async () => {
     await cache.adm('vcl.inline', 'intruder', quoted(answering('intruder')))
     await cache.adm('vcl.use', 'intruder')
     return true
   })
-  const drift = await eventually('a report that it is healed', () =>
+  const drift = await eventually('the drift is healed', () =>
     coordinator.drifts().findLast(({ healedAt }) => healedAt),
   )
   t.same(drift.foreign, ['intruder'])
   await eventually('v2 again', async () => (await fetchMark(cache)).mark === 'v2')
   await eventually(
-    'and nothing else',
+    'nothing else is loaded',
     async () => (await listVcls(cache)).join() === [one.name, two.name].join(),
   )
 })
 
 void t.test(
-  'labels: set before what returns them, put back when moved, and in the start file',
+  'labels are set before VCLs that return them, restored when moved, and in the start file',
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const cache = await startVarnishd(t)
@@ -158,14 +158,14 @@ void t.test(
     t.equal((await fetchMark(cache)).mark, 'site')
     await cache.adm('vcl.inline', 'hand', quoted(answering('hand')))
     await cache.adm('vcl.label', 'cf-l-1', 'hand')
-    // The agent may have looked between the two commands: then it tried to discard what has the label by now.
-    const drift = await eventually('a report that it is healed', () =>
+    // The agent may check between the two commands and try to discard the VCL that has the label by then.
+    const drift = await eventually('the drift is healed', () =>
       coordinator.drifts().find(({ healedAt }) => healedAt),
     )
     t.match(drift, { foreign: ['hand'], action: /labelled cf-1-aaaaaaaa-1 as cf-l-1/ })
     t.equal((await fetchMark(cache)).mark, 'site')
     const wanted = [site.name, 'cf-l-1', routing.name].join()
-    await eventually('and nothing else', async () => (await listVcls(cache)).join() === wanted)
+    await eventually('no other VCL', async () => (await listVcls(cache)).join() === wanted)
 
     const args = ['-I', await openBootFile(t, join(agent.stateDir, 'boot.cli'))]
     const second = await startVarnishd(t, { vcl: null, args })

@@ -1,4 +1,4 @@
-/** An agent beside a simulated cache of any release, and what one asks and wants of it. */
+/** An agent beside a simulated cache of any release, with its queries and desired states. */
 import type { Test } from 'tap'
 import { openManagementConnection } from '../../protocol/connection.js'
 import type { SimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
@@ -11,7 +11,7 @@ import { runTestAgent, type TestAgent } from './run-agent.js'
 
 export const secret = Buffer.from('secret\n')
 
-/** Understood by all of them. */
+/** Valid in all releases. */
 export const vcl = (mark: string) =>
   `vcl 4.0;
 backend default { .host = "127.0.0.1"; .port = "9"; }
@@ -25,7 +25,7 @@ export interface Harness {
   readonly engine: SimulatedEngine
   readonly agent: TestAgent
   readonly coordinator: CoordinatorEnd
-  /** What somebody else does on the cache. */
+  /** Runs a command on the cache as somebody else would. */
   readonly meddle: (line: Parameters<Connection['run']>[0]) => Promise<unknown>
   revision: number
 }
@@ -50,7 +50,7 @@ export async function start(
   })
   const connect = () => engine.connect()
   const port = { mode: 'simulated', connect, secret } as const
-  // Where probes may not be asked for, it is waited for in full.
+  // Where probes cannot be queried, the agent waits for all of this time.
   const agent = await runTestAgent(t, coordinator, port, { warmupMs: 500 })
   const hello = await coordinator.hello()
   t.match(hello, { engine: { version: release }, condition: { engineState: 'running' } })
@@ -88,7 +88,7 @@ export async function readParam(harness: Harness, name: string): Promise<string>
   return params[name]?.value ?? 'none of that name'
 }
 
-/** Names with what labels stand for, sorted; `*` marks the active one. */
+/** Names, labels with their targets, sorted; `*` marks the active one. */
 export async function listVcls(harness: Harness): Promise<string[]> {
   const rows = (await ask(harness, 'vcls')) as {
     name: string
@@ -109,7 +109,7 @@ export function untilEffective({ coordinator, revision }: Harness): Promise<unkn
   })
 }
 
-/** Two groups with domains, the second one with a newer VCL beside the one that serves. */
+/** Two groups with domains; the second has a newer VCL beside the serving one. */
 export function domains(harness: Harness, mark: string): DesiredEngine {
   const { coordinator } = harness
   const groups = [program(harness, 2, '1'), program(harness, 3, mark), program(harness, 3, '1')]

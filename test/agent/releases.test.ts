@@ -1,6 +1,6 @@
 /**
- * The contract of an agent with its cache, for each release from 6.0 to 9: deploys, labels and routing, settings, health,
- * drift, restarts and rollback work, or are refused saying why; and nothing that a release does not survive is sent.
+ * The contract of an agent with its cache, for each release from 6.0 to 9: deploys, labels and routing, settings, health, drift, restarts
+ * and rollback work or are refused with a reason; the agent sends nothing that a release does not survive.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ import {
 } from './release-harness.js'
 import { changesIn, makeFolder, runTestAgent } from './run-agent.js'
 
-/** The first and the last of the 6.0 branch, what lies between where it matters, and the last of each release after it. */
+/** The first and last of the 6.0 branch, those between where behaviour changed, and the last of each later branch. */
 const releases = [
   ...['6.0.0', '6.0.4', '6.0.6', '6.0.16', '6.1.1', '6.2.3', '6.3.2', '6.4.0', '6.5.2', '6.6.2'],
   ...['7.0.3', '7.1.1', '7.2.1', '7.3.2', '7.4.3', '7.5.0', '7.6.5', '7.7.3', '8.0.0', '9.0.2'],
@@ -105,7 +105,7 @@ async function keepsParameters(harness: Harness): Promise<void> {
   t.match((await coordinator.ask(refused)).value, { refusal: /Must be greater/ })
   t.match(await apply(harness, domains(harness, '2')), { result: 'applied', error: null })
   t.equal(await readParam(harness, 'default_ttl'), '120.000')
-  t.equal(await readParam(harness, 'feature'), before, 'every bit of ours is gone again')
+  t.equal(await readParam(harness, 'feature'), before, 'every bit we set is reset')
 }
 
 async function setsBackendHealth(harness: Harness): Promise<void> {
@@ -119,14 +119,14 @@ async function setsBackendHealth(harness: Harness): Promise<void> {
   if (!isPatternSafe(release)) {
     t.match(answer, { result: 'refused', error: /label/ })
     t.match(command, { result: 'refused', error: /label/ })
-    t.ok(names.length > 0 && names.every((name) => name.startsWith('cf-r-')), 'the active VCL only')
+    t.ok(names.length > 0 && names.every((name) => name.startsWith('cf-r-')), 'only the active VCL')
     t.match(await apply(harness, { ...domains(harness, '2'), health }), { result: 'applied' })
     await apply(harness, domains(harness, '2'))
     return
   }
   t.match(command, { result: 'done', value: /cf-3-aaaaaaaa-2\.default/ })
   t.match(answer.value, { refusal: null })
-  t.ok((answer.value as { backends: string[] }).backends.includes('cf-3-aaaaaaaa-2.default')) // as it is answered
+  t.ok((answer.value as { backends: string[] }).backends.includes('cf-3-aaaaaaaa-2.default')) // its shape
   t.ok(names.includes('cf-2-aaaaaaaa-1.probed'))
   await apply(harness, { ...domains(harness, '2'), health })
   harness.engine.killChild()
@@ -160,11 +160,11 @@ async function comesBackAfterRestarts(harness: Harness): Promise<void> {
   const reported = coordinator.drifts().length
   const vcls = await listVcls(harness)
   engine.killChild({ panic: true })
-  await eventually('the panic is kept', async () =>
+  await eventually('the panic is available', async () =>
     /Panic at/.test(String(await ask(harness, 'panic'))),
   )
   engine.restartManager()
-  await eventually('all is back', async () => (await listVcls(harness)).join() === vcls.join())
+  await eventually('all are back', async () => (await listVcls(harness)).join() === vcls.join())
   await untilEffective(harness)
   t.equal(coordinator.drifts().length, reported, 'a restart is not drift')
 }
@@ -177,9 +177,9 @@ async function waitsForProbes(harness: Harness): Promise<void> {
   t.match(await apply(harness, domains(harness, '3')), { result: 'applied', failures: [] })
   const asked = engine.journal.slice(from).filter((line) => line.startsWith('backend.list'))
   const isAsked = asked.some((line) => line.includes('cf-3-aaaaaaaa-3'))
-  t.equal(isAsked, isPatternSafe(release), 'probes are asked for where that is safe')
+  t.equal(isAsked, isPatternSafe(release), 'probes are queried where that is safe')
   const isTold = agent.lines.slice(lines).some(({ msg }) => msg.includes('probes are not healthy'))
-  t.equal(isTold, false, 'sick under the same name before')
+  t.equal(isTold, false, 'it was already sick under that name')
   engine.setProbes('healthy')
 }
 
@@ -196,15 +196,15 @@ async function answersReading(harness: Harness): Promise<void> {
   else t.match(shown, { result: 'done', value: /vcl 4/ })
   await meddle(paramSet('cli_limit', '300b'))
   const isFailing = () => coordinator.condition()?.engineState === 'unknown'
-  await eventually('a cut list makes it Failing', isFailing)
+  await eventually('a truncated list makes it Failing', isFailing)
   t.match(coordinator.condition()?.engineError, /cut at cli_limit/)
   await meddle(paramSet('cli_limit', '64k'))
   await eventually('running', () => coordinator.condition()?.engineState === 'running')
 }
 
-/** Nothing was sent that this release does not know or would lose its child over. */
+/** The agent sent no command that this release does not know or whose child would not survive. */
 function checkJournal({ t, release, engine }: Harness, childPid: number | undefined): void {
-  t.equal(engine.childPid, childPid, 'the child never died of a command')
+  t.equal(engine.childPid, childPid, 'no command killed the child')
   const words = new Set(engine.journal.map((line) => line.split(' ', 1)[0] ?? ''))
   for (const command of ['pid', 'param.reset', 'vcl.deps'])
     if (!hasCommand(release, command)) t.notOk(words.has(command), command)
@@ -214,7 +214,7 @@ function checkJournal({ t, release, engine }: Harness, childPid: number | undefi
   if (!isPatternSafe(release)) t.same(dotted, [])
 }
 
-// They wait far more than they work.
+// They mostly wait.
 t.jobs = 10
 
 for (const release of releases)
@@ -237,12 +237,12 @@ for (const release of releases)
     t.same(await listVcls(harness), ['*cf-idle'])
   })
 
-void t.test('where a release has no pid, the working directory tells', async (t) => {
+void t.test('without the command pid the working directory provides the pid', async (t) => {
   const cache = await startVarnishd(t)
   t.same(
     await readPidsOnDisk(cache.workDir),
     { masterPid: cache.pid(), workerPid: await cache.childPid() },
-    'as the real one writes it',
+    'the format matches the real cache',
   )
   const folder = await makeFolder(t)
   t.same(await readPidsOnDisk(folder), { masterPid: null, workerPid: null })
@@ -265,5 +265,5 @@ void t.test('where a release has no pid, the working directory tells', async (t)
     workingDirectory: folder,
   })
   await coordinator.hello()
-  await eventually('the pid is told', () => coordinator.condition()?.cachePid === 4711)
+  await eventually('the pid is reported', () => coordinator.condition()?.cachePid === 4711)
 })

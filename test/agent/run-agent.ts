@@ -1,4 +1,4 @@
-/** Starts agents for tests: in this process, with a log that can be read. */
+/** Starts agents for tests in this process, with a readable log. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ interface TestEnd {
 
 export interface TestAgent extends RunningAgent {
   readonly stateDir: string
-  /** Every line so far, parsed. */
+  /** All log lines so far, parsed. */
   readonly lines: readonly LogLine[]
 }
 
@@ -86,7 +86,7 @@ export function attachTo(cache: Varnishd): AgentConfig['engine'] {
   return { mode: 'attach', host, port, secretFile, workingDirectory: workDir }
 }
 
-/** Commands that change something, as the agent logged them. */
+/** The changing commands in the agent's log. */
 export function changesIn(agent: TestAgent, from = 0): string[] {
   return agent.lines
     .slice(from)

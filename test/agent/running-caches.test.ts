@@ -1,4 +1,4 @@
-/** Which cache of this host an agent belongs to, and which secret it takes where no setting names one. */
+/** Which cache on this host an agent belongs to, and which secret it uses without a setting. */
 import t from 'tap'
 import { vinyl } from '../../protocol/product.js'
 import {
@@ -10,7 +10,7 @@ import {
 import { findSecretFile } from '../../src/agent/host/secret-file.js'
 import { startVarnishd } from '../support/varnishd.js'
 
-void t.test('options are read as the program reads them, glued or apart', (t) => {
+void t.test('options are parsed as the program parses them, joined or separate', (t) => {
   const words = ['/usr/sbin/vinyld', '-Fn', 'edge', '-S/etc/s', '-T', ':6082', '-Tlocalhost:7000']
   t.match(parseCommandLine(7, [...words, '-a', ':80', '-p', 'default_ttl=1', '']), {
     pid: 7,
@@ -35,7 +35,7 @@ void t.test('options are read as the program reads them, glued or apart', (t) =>
   t.end()
 })
 
-void t.test('of several caches it is the one on the management port, else none', (t) => {
+void t.test('the cache on the management port is chosen, else none', (t) => {
   const [first, second] = [':6082', '127.0.0.1 7000'].map((port, index) => {
     const cache = parseCommandLine(index, ['varnishd', '-T', port])
     if (cache === null) throw new Error('it is a cache')
@@ -45,7 +45,7 @@ void t.test('of several caches it is the one on the management port, else none',
   t.equal(chooseCache([first, second], 6082), first)
   t.equal(chooseCache([first, second], 7000), second)
   t.equal(chooseCache([first, second], 608), null)
-  t.equal(chooseCache([first], 608), first, 'a port that the command line does not tell')
+  t.equal(chooseCache([first], 608), first, 'a single cache whose command line lacks the port')
   t.equal(chooseCache([first, first], 6082), null)
   t.equal(chooseCache([], 6082), null)
   t.end()
@@ -54,14 +54,14 @@ void t.test('of several caches it is the one on the management port, else none',
 void t.test('a running cache is found with its folder and its secret', async (t) => {
   const cache = await startVarnishd(t)
   const found = (await listRunningCaches()).filter((one) => one.workingDirectory === cache.workDir)
-  t.equal(found.length, 1, 'its child is not another one')
+  t.equal(found.length, 1, 'its child is not listed separately')
   const [one] = found
   if (one === undefined) return
   t.match(await readRunningCache(one.pid), { workingDirectory: cache.workDir })
   t.equal(await findSecretFile(cache.port), cache.secretFile)
-  t.equal(await readRunningCache(process.pid), null, 'this is not a cache')
+  t.equal(await readRunningCache(process.pid), null, 'this process is not a cache')
 })
 
-void t.test('without a cache the secret is that of an installed product', async (t) => {
+void t.test('without a cache the secret file of an installed product is used', async (t) => {
   t.match(await findSecretFile(null), /^\/etc\/(?:varnish|vinyl-cache)\/secret$/)
 })

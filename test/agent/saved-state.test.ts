@@ -1,4 +1,4 @@
-/** What an agent keeps on disk: whole or not at all, bounded, and no reason to die when it is damaged. */
+/** The agent's files on disk: written whole or not at all, bounded, and no reason to crash when damaged. */
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -19,7 +19,7 @@ const holding = (name: string, sha = 'a'.repeat(64)): Partial<AgentRecord> => ({
 })
 
 void t.test(
-  'the record is there again after a restart, in a folder for its owner alone',
+  'the record survives a restart, in a folder only its owner can access',
   async (t) => {
     const folder = join(await makeFolder(t), 'state')
     const state = await openStateOnDisk(folder, log)
@@ -32,11 +32,11 @@ void t.test(
     t.same((await openStateOnDisk(folder, log)).record, state.record)
     await chmod(folder, 0o755)
     await openStateOnDisk(folder, log)
-    t.equal((await stat(folder)).mode & 0o777, 0o700, 'an open folder is closed')
+    t.equal((await stat(folder)).mode & 0o777, 0o700, 'an open folder is restricted')
   },
 )
 
-void t.test('a write that was cut off leaves the old record', async (t) => {
+void t.test('a truncated write leaves the old record', async (t) => {
   const folder = await makeFolder(t)
   const state = await openStateOnDisk(folder, log)
   await state.change(holding('cf-1-aaaaaaaa-1'))
@@ -53,7 +53,7 @@ void t.test('a write that was cut off leaves the old record', async (t) => {
   t.equal((await openStateOnDisk(folder, log)).record.heldRevision, 4)
 })
 
-void t.test('a damaged record is set aside and the last good state taken', async (t) => {
+void t.test('a damaged record is set aside, and the last good state is used', async (t) => {
   const folder = await makeFolder(t)
   const state = await openStateOnDisk(folder, log)
   await state.change(holding('cf-1-aaaaaaaa-1'))
@@ -66,10 +66,10 @@ void t.test('a damaged record is set aside and the last good state taken', async
     t.same((await openStateOnDisk(folder, log)).record, good, JSON.stringify(damage))
   }
   const aside = (await readdir(folder)).filter((name) => name.startsWith('state.json.broken-'))
-  t.ok(aside.length >= 1 && aside.length <= 5, 'what was set aside is bounded')
+  t.ok(aside.length >= 1 && aside.length <= 5, 'the number of files set aside is bounded')
 })
 
-void t.test('no text but a record is read as one', (t) => {
+void t.test('only a record parses as one', (t) => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       t.equal(parseRecord(text), null)
@@ -81,7 +81,7 @@ void t.test('no text but a record is read as one', (t) => {
 })
 
 void t.test(
-  'sources are kept while a good state needs them, and believed only when whole',
+  'sources are kept while a good state needs them, and used only when intact',
   async (t) => {
     const folder = await makeFolder(t)
     const state = await openStateOnDisk(folder, log)
@@ -106,24 +106,24 @@ void t.test(
 )
 
 void t.test(
-  'what cannot be written is an error, and is written when there is room again',
+  'a failed write is an error, and succeeds once there is room again',
   async (t) => {
     const folder = await makeFolder(t)
     const state = await openStateOnDisk(folder, log)
     await state.change(holding('cf-1-aaaaaaaa-1'))
     const before = state.record
-    await mkdir(join(folder, 'state.json.new')) // as good as a full disk: the draft cannot be written
+    await mkdir(join(folder, 'state.json.new')) // like a full disk: the draft cannot be written
 
     await t.rejects(state.change({ heldRevision: 4 }), /EISDIR/)
 
-    t.same(state.record, before, 'the old record counts')
+    t.same(state.record, before, 'the old record stays')
     await rm(join(folder, 'state.json.new'), { recursive: true })
     await state.change({ heldRevision: 4 })
     t.equal((await openStateOnDisk(folder, log)).record.heldRevision, 4)
   },
 )
 
-void t.test('foreign sources: one file for each text, 0600, at most 200', async (t) => {
+void t.test('foreign sources are stored once per text, with mode 0600, at most 200', async (t) => {
   const folder = await makeFolder(t)
   const state = await openStateOnDisk(folder, log)
 
@@ -132,14 +132,14 @@ void t.test('foreign sources: one file for each text, 0600, at most 200', async 
   t.equal(await state.saveUnmanaged('boot', Buffer.from('vcl one')), first)
   const foreign = join(folder, 'foreign')
   t.equal((await stat(join(foreign, first))).mode & 0o777, 0o600)
-  t.equal((await readdir(foreign)).length, 1, 'the same text is not kept twice')
+  t.equal((await readdir(foreign)).length, 1, 'the same text is stored once')
   for (let index = 0; index < 205; index++)
     await state.saveUnmanaged(`vcl-${index}`, Buffer.from(`${index}`))
   await state.saveUnmanaged('n'.repeat(233), Buffer.from('a name as long as the cache takes'))
   t.equal((await readdir(foreign)).length, 200)
 })
 
-void t.test('the key is made once, for its owner alone; a damaged one is replaced', async (t) => {
+void t.test('the key is created once, for its owner only; a damaged one is replaced', async (t) => {
   const folder = await makeFolder(t)
   const key = await openKey(folder, log)
   t.match(key, { secret: /^[0-9a-f]{64}$/, isNew: true })

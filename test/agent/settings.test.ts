@@ -1,4 +1,4 @@
-/** Parameters and backend health on a real varnishd: set, kept over deploys and restarts, healed, refused; boot.cli. */
+/** Parameters and backend health on a real varnishd: set, kept over deploys and restarts, repaired, refused; boot.cli. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -15,7 +15,7 @@ import { answering, idle, serving } from '../support/observe-cache.js'
 import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
 import { attachTo, changesIn, runTestAgent } from './run-agent.js'
 
-/** With two backends: one is probed by nobody, one is never reached. */
+/** Two backends: one without a probe, one that never answers. */
 const withBackends = (mark: string): string =>
   `vcl 4.1;
 backend default { .host = "127.0.0.1"; .port = "9"; }
@@ -28,7 +28,7 @@ async function readParam(cache: Varnishd, name: string): Promise<string> {
   return /Value is: (.*)/.exec(shown)?.[1]?.trim() ?? shown
 }
 
-/** Set bits, sorted; each release has others from the start. */
+/** Set bits, sorted; the defaults differ by release. */
 async function readFeatures(cache: Varnishd): Promise<readonly string[]> {
   return (await readParam(cache, 'feature')).match(/\+\w+/g)?.toSorted() ?? []
 }
@@ -42,7 +42,7 @@ async function readHealth(cache: Varnishd): Promise<Record<string, string>> {
 async function restartWorker(cache: Varnishd): Promise<void> {
   const worker = await cache.childPid()
   process.kill(worker ?? 0, 'SIGKILL')
-  await eventually('a new worker', async () => {
+  await eventually('a new child', async () => {
     const next = await cache.childPid().catch(() => null)
     return next !== null && next !== worker
   })
@@ -62,7 +62,7 @@ async function isEffective(coordinator: CoordinatorEnd, revision: number): Promi
   })
 }
 
-/** Side by side: each has a cache of its own, and most of it is waiting. */
+/** Tests run in parallel: each has a cache of its own and mostly waits. */
 t.jobs = 6
 
 void t.test('parameters are desired state', beside(), async (t) => {
@@ -75,7 +75,7 @@ void t.test('parameters are desired state', beside(), async (t) => {
   const params = [
     { name: 'default_ttl', value: '10' },
     { name: 'feature', value: '+http2' },
-    // Taken in one order only: the maximum may not be below the minimum, which is 100 at first.
+    // Accepted in one order only: the maximum may not be below the minimum, initially 100.
     { name: 'thread_pool_max', value: '50' },
     { name: 'thread_pool_min', value: '20' },
   ]
@@ -89,9 +89,9 @@ void t.test('parameters are desired state', beside(), async (t) => {
 
   const before = agent.lines.length
   t.match(await coordinator.apply(2, { ...idle, params }), { result: 'applied', changed: false })
-  t.same(changesIn(agent, before), [], 'what is set is not set again')
+  t.same(changesIn(agent, before), [], 'a parameter is not set twice')
 
-  await t.test('they are healed when somebody changes them by hand', async (t) => {
+  await t.test('the agent repairs parameters that somebody else changed', async (t) => {
     await cache.adm('param.set', 'default_ttl', '5')
     await cache.adm('param.set', 'feature', '-http2,+esi_disable_xml_check')
     await cache.adm('param.set', 'default_grace', '77')
@@ -105,7 +105,7 @@ void t.test('parameters are desired state', beside(), async (t) => {
     t.ok(drift.healedAt)
   })
 
-  await t.test('they come back with a new worker and with a new manager', async (t) => {
+  await t.test('parameters are restored with a new child and with a new manager', async (t) => {
     const reported = coordinator.drifts().length
     await restartWorker(cache)
     await untilParam(cache, 'default_ttl', '10.000 [seconds]')
@@ -116,7 +116,7 @@ void t.test('parameters are desired state', beside(), async (t) => {
     t.equal(coordinator.drifts().length, reported, 'a restart is not drift')
   })
 
-  await t.test('boot.cli starts a cache with them', async (t) => {
+  await t.test('boot.cli starts a cache with the parameters', async (t) => {
     const boot = join(agent.stateDir, 'boot.cli')
     t.match(await readFile(boot, 'utf8'), /^-param\.set /)
     const start = (file: string) => startVarnishd(t, { vcl: null, args: ['-I', file] })
@@ -127,24 +127,24 @@ void t.test('parameters are desired state', beside(), async (t) => {
     t.same(await readFeatures(second), wanted)
   })
 
-  await t.test('a new agent of this state dir sends no changing command', async (t) => {
+  await t.test('a new agent with the same state dir sends no changing command', async (t) => {
     await agent.stop()
     coordinator.settings.revision = 2
     const next = await runTestAgent(t, coordinator, attachTo(cache), { stateDir: agent.stateDir })
-    await eventually('it is effective', () => next.condition().effectiveRevision === 2)
-    await eventually('it is linked', () => next.isLinked())
+    await eventually('the revision is effective', () => next.condition().effectiveRevision === 2)
+    await eventually('linked', () => next.isLinked())
     t.same(changesIn(next), [])
 
     const fewer = await coordinator.apply(3, { ...idle, params: params.slice(0, 1) })
     t.match(fewer, { result: 'applied', changed: true })
-    t.match(await readParam(cache, 'feature'), /\(default\)/, 'no longer desired: the default')
+    t.match(await readParam(cache, 'feature'), /\(default\)/, 'it is back at its default')
     t.match(await readParam(cache, 'thread_pool_min'), /\(default\)/)
     t.match(await coordinator.apply(4, idle), { result: 'applied' }, 'a state without settings')
     t.match(await readParam(cache, 'default_ttl'), /\(default\)/)
   })
 })
 
-void t.test('what the cache refuses is reported and holds nothing up', beside(), async (t) => {
+void t.test('a refused parameter is reported and holds nothing up', beside(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t)
   const agent = await runTestAgent(t, coordinator, attachTo(cache))
@@ -162,19 +162,19 @@ void t.test('what the cache refuses is reported and holds nothing up', beside(),
   t.match(report.error, /no_such_param: Unknown parameter "no_such_param"/)
   t.equal(await readParam(cache, 'default_ttl'), '10.000 [seconds]')
   const tries = changesIn(agent).filter((line) => line.includes('no_such_param'))
-  t.ok(tries.length >= 1 && tries.length <= 2, 'it is not tried in a tight loop')
-  await eventually('it is tried again after a while', () => {
+  t.ok(tries.length >= 1 && tries.length <= 2, 'it is not retried in a tight loop')
+  await eventually('it is retried after a while', () => {
     return changesIn(agent).filter((line) => line.includes('no_such_param')).length > tries.length
   })
-  t.same(coordinator.drifts(), [], 'which is not drift')
+  t.same(coordinator.drifts(), [], 'a refusal is not drift')
   t.notOk(agent.lines.some(({ msg }) => msg === 'the cache is not as desired'))
   t.notOk(
     changesIn(agent).some((line) => line.includes('cc_command')),
-    'nor are denied ones ever',
+    'denied parameters are never sent',
   )
 })
 
-void t.test('a caller is told what the cache thinks of a setting', beside(), async (t) => {
+void t.test('the caller gets the cache’s answer to a setting', beside(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t, { args: ['-r', 'vcl_path'] })
   const agent = await runTestAgent(t, coordinator, attachTo(cache))
@@ -195,7 +195,7 @@ void t.test('a caller is told what the cache thinks of a setting', beside(), asy
   t.equal(
     await readParam(cache, 'default_ttl'),
     '30.000 [seconds]',
-    'a refused value keeps the old',
+    'the old value is kept',
   )
   t.match(await setParam('nope', '1'), { refusal: /Unknown parameter "nope"/ })
   const denied = { kind: 'setParam', name: 'cc_command', value: 'x' } as const
@@ -208,12 +208,12 @@ void t.test('a caller is told what the cache thinks of a setting', beside(), asy
   const words = `${cacheProgram.product.daemon} -r `
   const warning = agent.lines.find(({ msg }) => msg.includes(words))
   t.match(warning, { level: 40, msg: /d -r \S*cc_command\S*/ })
-  const { unprotected } = warning as unknown as { unprotected: string[] } // of that line
+  const { unprotected } = warning as unknown as { unprotected: string[] } // a field of that line
   t.ok(unprotected.includes('cc_command'))
   t.notMatch(unprotected.join(), 'vcl_path')
 })
 
-void t.test('a setting that nobody made desired is put back', beside(), async (t) => {
+void t.test('a setting that is not part of the desired state is reset', beside(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t)
   await runTestAgent(t, coordinator, attachTo(cache))
@@ -260,7 +260,7 @@ void t.test('the health of backends is desired state', beside(), async (t) => {
   t.match(await coordinator.apply(2, { ...serving(one, other), health }), { changed: false })
   t.same(changesIn(agent, before), [])
 
-  await t.test('it survives a deploy: set before the new VCL serves', async (t) => {
+  await t.test('backend health survives a deploy, and is set before the switch', async (t) => {
     const from = agent.lines.length
     await coordinator.apply(3, { ...serving(two, one, other), health })
     t.match(await readHealth(cache), { 'cf-1-bbbbbbbb-1.default': 'sick' })
@@ -270,7 +270,7 @@ void t.test('the health of backends is desired state', beside(), async (t) => {
     t.ok(at('backend.set_health') < at('vcl.use'), 'before it is used')
   })
 
-  await t.test('it is healed, and comes back with a new worker and a new manager', async (t) => {
+  await t.test('health is repaired, and restored with a new child and manager', async (t) => {
     await cache.adm('backend.set_health', 'cf-1-bbbbbbbb-1.default', 'healthy')
     await untilHealth(cache, 'cf-1-bbbbbbbb-1.default', 'sick')
     t.match(await eventually('a drift report', () => coordinator.drifts().at(-1)), {
@@ -285,7 +285,7 @@ void t.test('the health of backends is desired state', beside(), async (t) => {
   })
 
   await t.test(
-    'a later rule is an exception; what is no longer desired is as probed',
+    'a later rule overrides an earlier one; without a rule the probe decides',
     async (t) => {
       const unset = hasQuirk(readRelease().version, 'listsUnsetAsProbed') ? 'probe' : 'healthy'
       await isEffective(coordinator, 3)
@@ -305,7 +305,7 @@ void t.test('the health of backends is desired state', beside(), async (t) => {
 })
 
 void t.test(
-  'beside labels a release that would lose its child is not asked',
+  'beside labels the agent spares a release commands that would kill its child',
   beside(),
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
@@ -338,7 +338,7 @@ void t.test(
     t.notOk(engine.journal.slice(labelled).some((line) => /^backend\.\S+ .*\./.test(line)))
     t.ok(
       agent.lines.some(({ msg }) => msg.includes('backend health')),
-      'the log says so',
+      'the agent logs it',
     )
   },
 )

@@ -1,4 +1,4 @@
-/** Agents and simulated caches: each named fault in the middle of a deploy, and many agents in one thread. */
+/** Agents and simulated caches: each named fault during a deploy, and many agents in one thread. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -36,15 +36,15 @@ function simulate(t: TestEnd): { engine: SimulatedEngine; config: AgentConfig['e
   return { engine, config: { mode: 'simulated', connect: () => engine.connect(), secret } }
 }
 
-/** Those that end by themselves or with the connection; the others only end when they are lifted. */
+/** Faults that end by themselves or with the connection; the others end only when removed. */
 const passing = faultNames.filter(
   (name) => !['frozen', 'no-challenge', 'half-header', 'half-body', 'huge-length'].includes(name),
 )
 
-/** Side by side: each has a cache of its own, and most of it is waiting. */
+/** Tests run in parallel: each has a cache of its own and mostly waits. */
 t.jobs = 8
 
-/** Two, since an agent whose cache fails again and again waits longer each time (src/agent/engine/flap-damper.ts). */
+/** Two, as an agent whose cache keeps failing waits longer each time (src/agent/engine/flap-damper.ts). */
 for (const which of ['one agent', 'another'])
   void t.test(
     `whatever happens once in a deploy, the cache ends as desired: ${which}`,
@@ -80,7 +80,7 @@ for (const which of ['one agent', 'another'])
           const used = changesIn(agent, from).filter((line) => line.startsWith('vcl.use'))
           t.notOk(
             used.some((line) => line.includes('cf-idle')),
-            'it never went to the idle VCL',
+            'it never switched to the idle VCL',
           )
           last = next
         }),
@@ -111,11 +111,11 @@ for (const name of ['truncated-reply', 'empty-list', 'wrong-status'] satisfies F
       t.ok(coordinator.condition()?.engineError)
       engine.setFault(null)
       await eventually('running', () => coordinator.condition()?.engineState === 'running')
-      t.same(coordinator.drifts(), [], 'an empty list is not a list')
+      t.same(coordinator.drifts(), [], 'an empty list is an error, not drift')
     },
   )
 
-void t.test('a cache that compiles for us is not Failing', beside(), async (t) => {
+void t.test('a cache that is compiling is not Failing', beside(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const { engine, config } = simulate(t)
   const agent = await runTestAgent(t, coordinator, config)
@@ -130,12 +130,12 @@ void t.test('a cache that compiles for us is not Failing', beside(), async (t) =
   const states = coordinator.received
     .slice(from)
     .flatMap((message) => ('condition' in message ? [message.condition.engineState] : []))
-  t.ok(states.length >= 2, 'there were heartbeats meanwhile')
+  t.ok(states.length >= 2, 'heartbeats arrived meanwhile')
   t.ok(states.every((state) => state === 'running'))
 })
 
 void t.test(
-  'an agent whose link is lost in a deploy goes on when it is linked anew',
+  'an agent that loses its link during a deploy continues after it reconnects',
   beside(),
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
@@ -152,7 +152,7 @@ void t.test(
   },
 )
 
-void t.test('a load at which the child dies fails alone', beside(), async (t) => {
+void t.test('when the child dies during a load, only that load fails', beside(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const { engine, config } = simulate(t)
   const agent = await runTestAgent(t, coordinator, config)
@@ -164,15 +164,15 @@ void t.test('a load at which the child dies fails alone', beside(), async (t) =>
 
   engine.setFault('child-death-on-load', { times: 1 })
   const lucky = await coordinator.apply(1, { ...idle, load: [one] })
-  t.match(lucky, { result: 'applied', failures: [] }, 'once says nothing about the VCL')
+  t.match(lucky, { result: 'applied', failures: [] }, 'one death does not condemn the VCL')
   await coordinator.apply(2, idle)
-  // Both are tried again: at the first load of each, and at the second of one.
+  // The agent retries both: the child dies at the first load of each, and at the second load of one.
   engine.setFault('child-death-on-load', { times: 3 })
   const report = await coordinator.apply(3, { ...idle, load: [one, two] })
 
   t.match(report, { result: 'failed', loaded: [two.name], failures: [{ program: one.name }] })
-  await eventually('tried again by itself', () => holds(agent, 3))
-  const told = await eventually('told so', () =>
+  await eventually('retried by itself', () => holds(agent, 3))
+  const told = await eventually('the report', () =>
     coordinator.received.findLast(
       (one) => one.kind === 'applyReport' && one.revision === 3 && one.result === 'applied',
     ),
@@ -181,7 +181,7 @@ void t.test('a load at which the child dies fails alone', beside(), async (t) =>
 })
 
 void t.test(
-  'many simulated agents share a thread, a token and texts, and keep their keys',
+  'many simulated agents share a thread, a token and sources, and keep their keys',
   beside(),
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
@@ -216,7 +216,7 @@ void t.test(
         .slice(0, 2),
       ['edge-sim-00001', 'edge-sim-00002'],
     )
-    t.equal(tokens, 1, 'one token enrols them all')
+    t.equal(tokens, 1, 'one token enrols all agents')
     t.ok(coordinator.authorizations.every((given) => given === 'Join the-token'))
     t.equal(new Set(hellos.map((hello) => hello.keyDigest)).size, 12)
     t.ok(hellos.every(({ capabilities }) => capabilities.includes('tls')))
@@ -231,7 +231,7 @@ void t.test(
     t.teardown(() => second.stop())
     const again = await allHellos(coordinator, 24)
     t.equal(new Set(again.map((hello) => hello.keyDigest)).size, 12, 'the keys are the same')
-    t.equal(tokens, 1, 'and are known')
+    t.equal(tokens, 1, 'the coordinator knows the keys')
   },
 )
 
@@ -240,7 +240,7 @@ async function allHellos(coordinator: CoordinatorEnd, count: number): Promise<He
   return coordinator.received.filter((message) => message.kind === 'hello')
 }
 
-void t.test('a process that may not open a file for each link says how many it needs', (t) => {
+void t.test('a process with too few open files reports how many it needs', (t) => {
   const limits = (most: string): string =>
     `Limit                     Soft Limit           Hard Limit           Units\nMax open files            ${most}                 ${most}                 files\n`
   const few = describeFewFiles(limits('4096'), { count: 10_000, isOwn: false })
@@ -248,6 +248,6 @@ void t.test('a process that may not open a file for each link says how many it n
   t.equal(describeFewFiles(limits('10200'), { count: 10_000, isOwn: false }), null)
   t.match(describeFewFiles(limits('10200'), { count: 10_000, isOwn: true }), /need 20200/)
   t.equal(describeFewFiles(limits('unlimited'), { count: 10_000, isOwn: true }), null)
-  t.equal(describeFewFiles('', { count: 10_000, isOwn: true }), null, 'where nothing is told')
+  t.equal(describeFewFiles('', { count: 10_000, isOwn: true }), null, 'no limit is known')
   t.end()
 })

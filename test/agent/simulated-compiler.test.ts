@@ -1,11 +1,11 @@
-/** What a simulated cache makes of a VCL: where it refuses one, and what it tells of one that it takes. */
+/** How a simulated cache judges VCL: where it refuses one, and what it reports of an accepted one. */
 import t from 'tap'
 import { compileVcl } from '../../src/agent/simulated/compile-vcl.js'
 
 const context = { labels: new Set(['l-shop']), refusesUnused: true, hasNoneBackend: true }
 const begin = 'vcl 4.1;\nbackend default none;\n'
 
-void t.test('a refusal says where, in the shape of a compiler', (t) => {
+void t.test('a refusal has the position and shape of a compiler message', (t) => {
   const refused: readonly (readonly [source: string, refusal: RegExp])[] = [
     ['', /^VCL version declaration missing\n/],
     ['vcl 4.1;', /^No backends/],
@@ -31,7 +31,7 @@ void t.test('a refusal says where, in the shape of a compiler', (t) => {
   t.end()
 })
 
-void t.test('what is defined below its use is found, and told of', (t) => {
+void t.test('definitions below their use are found and reported', (t) => {
   const source = `${begin}import directors;
 sub vcl_init { new d = directors.round_robin(); d.add_backend(late); return (fail("why")); }
 sub vcl_recv { call mine; if (client.ip ~ list) { return (vcl(l-shop)); } set req.http.a = std.x(E); }

@@ -16,7 +16,7 @@ import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
 import { makeFolder, runTestAgent } from './run-agent.js'
 
 const log = pino({ level: 'silent' })
-/** The folder of Debian's is looked in without being told. */
+/** The agent searches Debian's folder by default. */
 const folder = dirname(cacheProgram.daemon)
 const where =
   folder === '/usr/sbin'
@@ -24,7 +24,7 @@ const where =
     : { searchPath: folder, systemFolders: [] }
 
 void t.test(
-  'a spawned cache serves, comes back when it dies, and ends with the agent',
+  'a spawned cache serves, is restarted when it dies, and ends with the agent',
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const stateDir = await makeFolder(t)
@@ -43,31 +43,31 @@ void t.test(
 
     const { pid } = await readRecord(stateDir)
     const worker = await readWorkerPid(coordinator)
-    // From 8.0 on a child may live for a minute behind its manager.
+    // From 8.0 on a child may outlive its manager by a minute.
     process.kill(worker, 'SIGSTOP')
     process.kill(pid, 'SIGKILL')
     const later = await eventually('another process', async () => {
       const record = await readRecord(stateDir)
       return record.pid === pid ? undefined : record
     })
-    t.notOk(await isThere(worker), 'the child of the earlier one does not stand in its way')
+    t.notOk(await isThere(worker), 'the old child is not in the way')
     await eventually('v1 again', async () => (await fetchMark(at)).mark === 'v1')
     const protection = agent.lines.filter(({ msg }) => msg.includes('varnishd -r'))
-    t.same(protection, [], 'what nobody may set is protected')
+    t.same(protection, [], 'parameters that must never be set are protected')
 
     const last = await readWorkerPid(coordinator)
     process.kill(last, 'SIGSTOP')
     await agent.stop()
     await spawned.stop()
-    t.notOk(await isThere(later.pid), 'the process is gone')
-    t.notOk(await isThere(last), 'with a child that does not end')
-    await t.rejects(access(spawned.engine.workingDirectory ?? ''), 'and the working directory')
-    await t.rejects(readRecord(stateDir), 'and forgotten')
+    t.notOk(await isThere(later.pid), 'the process ended')
+    t.notOk(await isThere(last), 'even with a child that does not end')
+    await t.rejects(access(spawned.engine.workingDirectory ?? ''), 'the working folder is removed')
+    await t.rejects(readRecord(stateDir), 'the process record is removed')
   },
 )
 
 void t.test(
-  'a cache that a killed agent left is ended, and the next one has its ports',
+  'the agent ends the cache of a killed agent and reuses its ports',
   async (t) => {
     const stateDir = await makeFolder(t)
     const first = await startSpawnedEngine({ stateDir, ...where, log })
@@ -86,7 +86,7 @@ void t.test(
   },
 )
 
-void t.test('who only reads the working directory of a cache is left alone', async (t) => {
+void t.test('a process that only reads a cache’s working directory is left alone', async (t) => {
   const folder = await makeFolder(t)
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', '-n', folder])
   t.teardown(() => other.kill('SIGKILL'))
@@ -106,14 +106,14 @@ for (const { daemon } of products)
     t.equal(spawned?.program, program)
   })
 
-void t.test('without a varnishd there is none', async (t) => {
+void t.test('without a varnishd no cache is spawned', async (t) => {
   const stateDir = await makeFolder(t)
   await writeFile(join(stateDir, 'varnishd'), 'not executable', { mode: 0o600 })
   const searchPath = `${stateDir}:relative:`
   t.equal(await startSpawnedEngine({ stateDir, searchPath, systemFolders: [], log }), null)
 })
 
-/** As an agent leaves it that is killed: the cache runs, and the record names it. */
+/** The state after an agent was killed: the cache runs, and the record names it. */
 async function leaveCache(
   t: Test,
   stateDir: string,
@@ -141,7 +141,7 @@ async function readWorkerPid(coordinator: CoordinatorEnd): Promise<number> {
   })
 }
 
-/** One that only waits to be reaped has no command line. */
+/** A process that only waits to be reaped has no command line. */
 async function isThere(pid: number): Promise<boolean> {
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')) !== ''
 }

@@ -1,4 +1,4 @@
-/** An agent with a simulated cache that has a TLS listener, or none, and certificates for it. */
+/** An agent with a simulated cache, with or without a TLS listener, and certificates for it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -53,7 +53,7 @@ export function readIfThere(path: string): string | null {
   }
 }
 
-/** Published, as an agent is to have it. */
+/** Publishes a certificate for the agent. */
 export async function give(
   coordinator: CoordinatorEnd,
   id: number,
@@ -69,12 +69,12 @@ export const withCertificates = (...certificates: DesiredCertificate[]): Desired
   certificates,
 })
 
-/** What handshakes would get, by the cache's own list. */
+/** Certificates that handshakes would get, according to the cache's own list. */
 export async function listActive(engine: SimulatedEngine): Promise<string[]> {
   return (await listed(engine)).flatMap(({ id, status }) => (status === 'active' ? [id] : []))
 }
 
-/** As somebody with varnishadm. */
+/** Runs a command as with varnishadm. */
 export async function ask(engine: SimulatedEngine, line: string): Promise<string> {
   const connection = await openManagementConnection(engine.connect(), {
     secret: () => Promise.resolve(secret),

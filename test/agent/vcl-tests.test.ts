@@ -1,4 +1,4 @@
-/** Tests of VCL on an agent: run beside its cache, kept from its host, ended at their bounds with all that they started. */
+/** VCL tests on an agent: run beside its cache, isolated from its host, and ended at their limits with all they started. */
 import { createHash } from 'node:crypto'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -43,7 +43,7 @@ async function startAll(t: Test) {
     const order = { kind: 'test', group: 7, routed: null, file, ...limits, ...more } as const
     const answer = await coordinator.ask({ ...order, sha: coordinator.publish(vcl) })
     if (answer.result !== 'done') throw new Error(answer.error ?? '')
-    return answer.value as TestAnswer // of an agent of ours
+    return answer.value as TestAnswer // from our own agent
   }
   return { coordinator, cache, agent, run }
 }
@@ -51,11 +51,11 @@ async function startAll(t: Test) {
 interface TestProcess {
   readonly words: string
   readonly nice: number
-  /** Most that it may write to. */
+  /** Limit of its writable memory. */
   readonly dataBytes: number
 }
 
-/** Of private caches of this agent, their tools, and what they wait for. */
+/** The private caches of this agent, their tools and helper processes. */
 async function listProcesses(stateDir: string): Promise<readonly TestProcess[]> {
   const mark = createHash('sha256').update(`tests of ${stateDir}`).digest('hex').slice(0, 12)
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
@@ -65,7 +65,7 @@ async function listProcesses(stateDir: string): Promise<readonly TestProcess[]> 
       const words = (await read('cmdline')).replaceAll('\0', ' ')
       if (!words.includes(`cachefleet-check-${mark}-`)) return []
       const [, dataBytes] = /^Max data size +(\d+)/m.exec(await read('limits')) ?? []
-      // proc(5): the 19th field, the first behind the name being the third.
+      // proc(5): the 19th field; the first after the name is the third.
       const nice = (await read('stat')).split(') ').at(-1)?.split(' ')[16]
       return nice === undefined ? [] : [{ words, nice: Number(nice), dataBytes: Number(dataBytes) }]
     }),
@@ -73,7 +73,7 @@ async function listProcesses(stateDir: string): Promise<readonly TestProcess[]> 
   return found.flat()
 }
 
-void t.test('a test runs as the group would, and tells what failed with its log', async (t) => {
+void t.test('a test runs the VCL as the group would, and logs its failures', async (t) => {
   const { cache, coordinator, run } = await startAll(t)
   t.ok((await coordinator.hello()).capabilities.includes('tests'))
   const before = await listVcls(cache)
@@ -112,8 +112,8 @@ ${rule}steps:
   t.ok(passing.result && hasPassed(passing.result))
 
   const broken = await run({ vcl: `${site}nonsense\n`, test: getRoot })
-  t.match(broken.result?.trouble, /'<vcl.inline>' Line 4 Pos 1/, 'in the words of the compiler')
-  t.same(await listVcls(cache), before, 'the live cache was asked for nothing')
+  t.match(broken.result?.trouble, /'<vcl.inline>' Line 4 Pos 1/, 'in the compiler’s words')
+  t.same(await listVcls(cache), before, 'the live cache is unchanged')
 })
 
 const readsFile = site.replace(
@@ -122,12 +122,12 @@ const readsFile = site.replace(
 )
 const breach = 'site.vcl line 3 pos 33: VCL of an organization may not use std.fileread'
 
-void t.test('tests are kept from the network of the host, or from what reaches it', async (t) => {
+void t.test('tests cannot reach the host, or may not use VCL beyond the policy', async (t) => {
   const listener = createServer()
   listener.listen(0, '127.0.0.1')
   await once(listener, 'listening')
   t.teardown(() => listener.close())
-  const { port } = listener.address() as AddressInfo // as it listens
+  const { port } = listener.address() as AddressInfo // it listens on TCP
   let connections = 0
   listener.on('connection', (socket) => {
     connections += 1
@@ -139,10 +139,10 @@ void t.test('tests are kept from the network of the host, or from what reaches i
   if ('missing' in containment) {
     t.match(reading, { result: null, unavailable: true, error: /may not use std.fileread; a test/ })
   } else {
-    t.ok(reading.result, 'what is kept apart may do what the compiler lets it')
+    t.ok(reading.result, 'isolated VCL may do all that the compiler accepts')
     const dial = `require('net').connect(${port}, '127.0.0.1').on('error', () => process.exit(7))`
     const words = [...containment.words, process.execPath, '-e', dial]
-    t.same(await once(spawn('nice', words), 'close'), [7, null], 'the host is not reached')
+    t.same(await once(spawn('nice', words), 'close'), [7, null], 'the host is unreachable')
   }
   const address = `.host = "127.0.0.1"; .port = "${port}";`
   const { result } = await run({
@@ -150,22 +150,22 @@ void t.test('tests are kept from the network of the host, or from what reaches i
     test: getRoot,
   })
   t.match(result && listFailures(result).join(), /expected status 200, got 503/)
-  t.equal(connections, 0, 'nor is a backend')
+  t.equal(connections, 0, 'no backend is reached either')
 })
 
-void t.test('where the kernel makes no namespace, VCL beyond the policy is not run', async (t) => {
+void t.test('without kernel namespaces, VCL beyond the policy is not run', async (t) => {
   const words = [join(root, 'test/agent/find-containment.mjs')]
   const child = spawn('unshare', ['--user', '--map-root-user', '--', process.execPath, ...words])
   const said = await text(child.stdout)
-  // Nothing is said where nobody may make the namespace that the script begins with: then this process may not, either.
-  const found = said === '' ? await findContainment() : (JSON.parse(said) as FoundContainment) // of the script
+  // The script prints nothing if it may not create its first namespace: then this process may not create one either.
+  const found = said === '' ? await findContainment() : (JSON.parse(said) as FoundContainment) // its output
   t.match(found, { missing: /kernel makes no namespace/ })
   t.match(findReach(found, breach), /may not use std.fileread; a test may not go beyond that there/)
-  t.equal(findReach(found, undefined), null, 'what keeps to it is')
+  t.equal(findReach(found, undefined), null, 'VCL within the policy is run')
   t.equal(findReach({ words: [], ip: '/ip', through: [] }, breach), null)
 })
 
-void t.test('on one host one test runs at a time, whichever agent runs it', async (t) => {
+void t.test('one test runs at a time on a host, across agents', async (t) => {
   const { signal } = new AbortController()
   const first = await lockHost(60_000, signal)
   t.ok(first)
@@ -177,7 +177,7 @@ void t.test('on one host one test runs at a time, whichever agent runs it', asyn
   taken?.release()
 })
 
-/** What a test does that wants more than it may have, and how it ends. */
+/** Tests that exceed their limits, and how each ends. */
 const hostile: readonly (Asked & { readonly does: string; readonly ends: RegExp })[] = [
   {
     does: 'waits for longer than it has',
@@ -209,7 +209,7 @@ sub vcl_backend_response {
   },
 ]
 
-void t.test('what a hostile test wants ends at its bounds, and leaves nothing', async (t) => {
+void t.test('a hostile test ends at its limits and leaves nothing behind', async (t) => {
   const { agent, run } = await startAll(t)
   for (const { does, ends, ...asked } of hostile) {
     const running = run(asked)

@@ -1,4 +1,4 @@
-/** A coordinator that runs is backed up; a backup becomes a coordinator, or nothing at all. */
+/** A running coordinator is backed up; a restore yields a coordinator or changes nothing. */
 import { spawn } from 'node:child_process'
 import { chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -51,7 +51,7 @@ async function keepOne(t: Test): Promise<Kept> {
   return { coordinator, file, folder }
 }
 
-void t.test('a backup restores to a coordinator as it was', beside(120_000), async (t) => {
+void t.test('a backup restores the coordinator', beside(120_000), async (t) => {
   const { coordinator, file } = await keepOne(t)
   await coordinator.api.makeJoinToken()
   await coordinator.api.makeTag('later')
@@ -61,7 +61,7 @@ void t.test('a backup restores to a coordinator as it was', beside(120_000), asy
   const names = await readdir(coordinator.stateDir)
   t.notOk(
     names.some((name) => name.startsWith('backup')),
-    'the copy of the store is gone',
+    'the copy of the store is removed',
   )
   const ca = await readFile(join(coordinator.stateDir, 'ca.pem'), 'utf8')
   await coordinator.daemon.stop()
@@ -85,15 +85,15 @@ void t.test('a backup restores to a coordinator as it was', beside(120_000), asy
   t.same(new Set(modes), new Set([0o600]))
 
   await coordinator.start()
-  t.equal((await api.call('GET', '/tags')).status, 401, 'a session of the backup')
+  t.equal((await api.call('GET', '/tags')).status, 401, 'sessions of the backup have ended')
   const again = await logIn(base, administrator)
   const tags = JSON.parse((await again.call('GET', '/tags')).text) as { readonly name: string }[]
   t.same(tags.map(({ name }) => name).toSorted(), ['kept', 'later'])
   t.same(JSON.parse((await again.call('GET', '/jointokens')).text), [])
-  t.match(await restore(later, words), { code: 1, errors: /is not empty/ }, 'a second time')
+  t.match(await restore(later, words), { code: 1, errors: /is not empty/ }, 'a second restore')
 })
 
-void t.test('a backup while others write is of one moment', beside(300_000), async (t) => {
+void t.test('a backup during writes is consistent', beside(300_000), async (t) => {
   const [coordinator, folder] = await Promise.all([startCoordinator(t), makeStateDir(t)])
   const writer = spawn(process.execPath, [
     join(root, 'test/backup/store-writer.mjs'),
@@ -117,15 +117,15 @@ void t.test('a backup while others write is of one moment', beside(300_000), asy
     t.match(await restore(file, ['--state-dir', stateDir]), { code: 0 })
     const { total, last, tags, damage } = await readWritten(join(stateDir, 'coordinator.db'))
     t.same(damage, ['ok'])
-    t.equal(total, last, 'all transactions, each whole')
+    t.equal(total, last, 'all transactions, each complete')
     t.same(
       answered.filter((name) => !tags.has(name)),
       [],
       `${answered.length} calls that were answered before`,
     )
     t.ok(last >= before, `${last} of at least ${before}`)
-    await eventually('it writes on', () => Promise.resolve(count() > last))
-    await eventually('calls go on', () => Promise.resolve(calls.answered.size > answered.length))
+    await eventually('it continues writing', () => Promise.resolve(count() > last))
+    await eventually('calls continue', () => Promise.resolve(calls.answered.size > answered.length))
   }
   const seconds = (performance.now() - fromMs) / 1000
   t.comment(`${Math.round((count() - from) / seconds)} transactions a second meanwhile`)
@@ -133,7 +133,7 @@ void t.test('a backup while others write is of one moment', beside(300_000), asy
   await calls.stop()
 })
 
-/** One call that writes after the other: the coordinator writes while the other process does. */
+/** Writing API calls in sequence, so that the coordinator writes while the other process does. */
 function writeByApi({ api }: CoordinatorProcess) {
   const answered = new Set<string>()
   let isOver = false
@@ -153,7 +153,7 @@ function writeByApi({ api }: CoordinatorProcess) {
   }
 }
 
-/** `damage`: what SQLite finds wrong with the file, and rows that name others which are not there. */
+/** `damage`: SQLite's findings about the file, and rows that refer to missing ones. */
 async function readWritten(file: string) {
   const { queries, close } = openSqlite(file)
   const { rows: pages } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(
@@ -179,7 +179,7 @@ async function readWritten(file: string) {
   }
 }
 
-void t.test('what is wrong is one line, and nothing is written', beside(300_000), async (t) => {
+void t.test('an error is one line, and nothing is written', beside(300_000), async (t) => {
   const { coordinator, file, folder } = await keepOne(t)
   const whole = await readFile(file)
   const changed = Buffer.from(whole)
@@ -221,14 +221,14 @@ void t.test('what is wrong is one line, and nothing is written', beside(300_000)
   const words = ['--state-dir', coordinator.stateDir]
   t.match(await backUp(file, words, 'short'), { code: 1, errors: /fewer than 12 characters/ })
   t.match(await backUp(join(folder, 'no/where'), words), { code: 1, errors: /cannot be written/ })
-  t.ok((await readFile(file)).equals(whole), 'the backup from before is there')
+  t.ok((await readFile(file)).equals(whole), 'the earlier backup is unchanged')
   t.match(await backUp(file, ['--state-dir', join(folder, 'none')]), { code: 78 })
   t.match(await runDaemon(['backup']), { code: 78, errors: /usage: cachefleetd backup FILE/ })
   await rename(join(coordinator.stateDir, 'secret.key'), join(folder, 'secret.key'))
   t.match(await backUp(file, words), { code: 1, errors: /there is no secret key/ })
 })
 
-void t.test('a restore that was killed is done again', beside(120_000), async (t) => {
+void t.test('a restore that was killed can be repeated', beside(120_000), async (t) => {
   const { file, folder } = await keepOne(t)
   const stateDir = join(folder, 'new')
   await mkdir(stateDir)
@@ -239,7 +239,7 @@ void t.test('a restore that was killed is done again', beside(120_000), async (t
 })
 
 void t.test(
-  'what root does for the service stays the service’s',
+  'files that root creates for the service belong to the service',
   { ...beside(120_000), skip: geteuid?.() === 0 ? false : 'only root does it for others' },
   async (t) => {
     const { coordinator, folder } = await keepOne(t)
@@ -249,7 +249,7 @@ void t.test(
       await chown(name, nobody, nobody)
     const file = join(folder, 'of-root.backup')
     t.match(await backUp(file, ['--state-dir', stateDir]), { code: 0, errors: '' })
-    t.equal((await stat(file)).uid, 0, 'the backup lies where the service may not write')
+    t.equal((await stat(file)).uid, 0, 'the backup is where the service may not write')
     t.same(await listOwners(stateDir), [nobody])
     const restored = await makeStateDir(t)
     await chown(restored, nobody, nobody)
@@ -264,7 +264,7 @@ async function listOwners(folder: string): Promise<readonly number[]> {
   return [...new Set(owners)]
 }
 
-void t.test('of PostgreSQL the keys are kept, and pg_dump is named', beside(120_000), async (t) => {
+void t.test('for PostgreSQL keys are kept, and pg_dump is advised', beside(120_000), async (t) => {
   const [postgres, folder] = await Promise.all([startPostgres(t), makeStateDir(t)])
   const url = (await postgres.url()).replace('unused', 'not-to-be-seen')
   const coordinator = await startCoordinator(t, { words: ['--no-agent', '--store', url] })

@@ -1,4 +1,4 @@
-/** A coordinator of yesterday meets agents that hold what was deployed since: it changes nothing by itself. */
+/** Yesterday's coordinator meets agents that hold later deploys: it changes nothing by itself. */
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -37,7 +37,7 @@ async function backUp(t: Test, { stateDir }: CoordinatorProcess): Promise<string
   return file
 }
 
-/** What it had is lost; the backup is all there is. */
+/** Its data are lost; only the backup remains. */
 async function startRestored(
   t: Test,
   coordinator: CoordinatorProcess,
@@ -64,7 +64,7 @@ async function readAgent(api: ApiClient, id: number): Promise<LockedView> {
   return JSON.parse((await api.call('GET', `/agents/${id}`)).text) as LockedView // of the API
 }
 
-void t.test('a cache serves on, and nothing reaches it', beside(200_000), async (t) => {
+void t.test('a cache keeps serving, and no command reaches it', beside(200_000), async (t) => {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, 'site')
@@ -81,16 +81,16 @@ void t.test('a cache serves on, and nothing reaches it', beside(200_000), async 
   const agent = await readAgent(api, id)
   t.match(agent.lockedBecause, /holds revision \d+, the coordinator knows \d+/)
   const use = agent.config.difference?.use ?? ''
-  t.match(use, new RegExp(`^cf-${site.id}-`), 'what an unlock would change')
+  t.match(use, new RegExp(`^cf-${site.id}-`), 'the difference shows the change of an unlock')
   readRefusal(await api.act(site.id, 'deploy'), 503)
-  t.same(harness.port.changes(), [], 'not one command that changes something')
+  t.same(harness.port.changes(), [], 'no changing command was sent')
   t.same([...traffic.failures], [])
   t.equal((await fetchMark(harness.cache)).mark, 'today')
 
   t.equal((await api.call('PUT', `/agents/${id}/unlock`)).status, 200)
   await untilServing(harness.cache, 'site-first')
   await untilAgent({ api }, 'Running')
-  t.same([...traffic.failures], [], 'back in time without an outage')
+  t.same([...traffic.failures], [], 'switched back without an outage')
 })
 
 void t.test(
@@ -109,7 +109,7 @@ void t.test(
 
     const api = await startRestored(t, harness.coordinator, file)
     await api.editFile(site.file, answering('tomorrow'))
-    await eventually('its revision is counted on past what the agent holds', async () => {
+    await eventually('its revision exceeds the one the agent holds', async () => {
       await api.act(site.id, 'deploy', '?wait=1')
       await api.act(site.id, 'cancel')
       return (await untilAgent({ api }, 'Running')).config.desired.revision > held
@@ -129,7 +129,7 @@ void t.test(
     harness.link.forget()
     await harness.agent.kill()
     harness.startAgent()
-    await eventually('it is let in again', () => harness.link.count('welcome') > 0)
+    await eventually('the coordinator welcomes it again', () => harness.link.count('welcome') > 0)
     await untilAgent({ api }, 'Running')
   },
 )
@@ -165,17 +165,17 @@ void t.test('fifty agents wait for an unlock', beside(200_000), async (t) => {
     t.ok(config.effective.revision > config.desired.revision, agent.name)
     t.match(config.difference?.use, /^cf-/, `${agent.name}: what an unlock would change`)
   }
-  t.same(await listActive(restored), today, 'what was active today is')
+  t.same(await listActive(restored), today, 'the active VCLs are unchanged')
 
   t.equal((await restored.call('PUT', '/agents/unlock', { all: true })).status, 200)
   await untilAll(restored, 'Running')
-  await eventually('the VCL of yesterday is active', async () => {
+  await eventually('yesterday’s VCL is active', async () => {
     const active = await listActive(restored)
     return active.every((name, at) => name !== today[at])
   })
 })
 
-/** By agent, in the order of their names. */
+/** By agent, in order of agent names. */
 async function listActive(api: ApiClient): Promise<readonly string[]> {
   const names = []
   for (const { id } of await listSorted(api)) {

@@ -1,4 +1,4 @@
-/** Whatever is sealed comes back as it was, or not at all. */
+/** A sealed stream opens to the same bytes, or not at all. */
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
@@ -11,7 +11,7 @@ import {
 } from '../../src/backup/sealed-stream.js'
 
 const key = randomBytes(32)
-/** About the borders of pieces, where mistakes would be. */
+/** Around multiples of the piece size, where mistakes are likely. */
 const lengths = fc.oneof(
   fc.integer({ min: 0, max: 40 }),
   fc
@@ -35,7 +35,7 @@ function chunked(bytes: Buffer, size: number): AsyncIterable<Buffer> {
 const seal = (bytes: Buffer, size = 50_000) => collect(sealStream(key, chunked(bytes, size)))
 const open = (bytes: Buffer, size = 50_000) => collect(openStream(key, chunked(bytes, size)))
 
-void t.test('what is sealed opens, however it is cut on its way', async (t) => {
+void t.test('a sealed stream opens in any chunks', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       lengths,
@@ -52,7 +52,7 @@ void t.test('what is sealed opens, however it is cut on its way', async (t) => {
   t.end()
 })
 
-void t.test('a bit that was changed, a cut and an addition are noticed', async (t) => {
+void t.test('a changed bit, a cut and an addition are detected', async (t) => {
   const damages: Record<string, (bytes: Buffer, at: number) => Buffer> = {
     changed: (bytes, at) => {
       const copy = Buffer.from(bytes)
@@ -79,7 +79,7 @@ void t.test('a bit that was changed, a cut and an addition are noticed', async (
   t.pass(Object.keys(damages).join(', '))
 })
 
-void t.test('pieces that change places, or the last one alone, are noticed', async (t) => {
+void t.test('swapped, missing and lone pieces are detected', async (t) => {
   const sealed = await seal(randomBytes(3 * pieceBytes))
   const size = pieceBytes + 16
   const [one, two, three] = [0, 1, 2].map((at) => sealed.subarray(at * size, (at + 1) * size))

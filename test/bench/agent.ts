@@ -1,4 +1,4 @@
-/** One agent process beside a real cache that runs already, linked to a coordinator in another process. */
+/** One agent process beside a running real cache, linked to a coordinator in another process. */
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   makeStateDir,
@@ -19,7 +19,7 @@ const startGoalMs = 500
 const startedGoalBytes = 70e6
 const idleGoalBytes = 60e6
 const idleMs = 60_000
-/** For its link and its cache to come to rest. */
+/** For its link and its cache to settle. */
 const settleMs = 3_000
 
 export async function measureAgent(t: TestEnd, report: Report): Promise<void> {
@@ -56,7 +56,7 @@ interface StartOrder {
   readonly name: string
 }
 
-/** A new agent each time, so that its enrolment is in it too. Resolves when it is at rest. */
+/** A new agent each time, so that its enrolment is included. Resolves when it has settled. */
 async function startOne(
   t: TestEnd,
   { coordinator, cache, joinToken, name }: StartOrder,

@@ -1,6 +1,6 @@
 /**
- * The process whose speed `api.ts` measures: the controller API as the coordinator composes it, over SQLite in a file that
- * holds a fleet whose heartbeats are written; beside the real calls the same ones with a constant payload, without the store.
+ * The process that `api.ts` measures: the controller API as the coordinator composes it, over SQLite in a file with a fleet
+ * whose heartbeats are written; and the same calls with a constant payload, without the store.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -43,14 +43,14 @@ import { administrator } from '../support/daemon.js'
 import { fillFleet } from '../support/fill-fleet.js'
 import { fleetSize, rackSize, type ConstantPayloads, type ServerReady } from './api-fleet.js'
 
-/** What each of them waits between two heartbeats (docs/behaviour.md, Heartbeats). */
+/** Interval between an agent's heartbeats (docs/behaviour.md, Heartbeats). */
 const heartbeatMs = 5_000
-/** Some of the fleet at a time, as heartbeats come in. */
+/** Part of the fleet at a time, as heartbeats arrive. */
 const beatEveryMs = 50
 const read = { type: 'agent', access: 'read' } as const
-/** Its first argument. */
+/** The first argument. */
 const agents = Number(process.argv[2] ?? fleetSize)
-/** `serving`: a group is on all of them, and each has sent a sample; 10,000, always. */
+/** `serving`: a group is on all agents, and each has sent a sample; always 10,000. */
 const isServing = process.argv[3] === 'serving'
 let payloads: ConstantPayloads = { one: null, list: [] }
 
@@ -107,7 +107,7 @@ async function serve(): Promise<void> {
   tell()
 }
 
-/** Each agent bears three tags, some a fourth. */
+/** Each agent has three tags, some a fourth. */
 async function addFleet(store: Store): Promise<void> {
   await store.transaction(async (queries) => {
     const tags: number[] = []
@@ -121,7 +121,7 @@ async function addFleet(store: Store): Promise<void> {
   })
 }
 
-/** In this thread, which a coordinator spares. */
+/** In this thread, unlike in a coordinator. */
 async function openArchive(): Promise<StatisticsArchive> {
   const events = { wrote: () => undefined, warn: () => undefined }
   const archive = new LocalArchive(await openRows('sqlite::memory:'), planArchive(10_000), events)
@@ -160,7 +160,7 @@ function createService(store: Store, statistics: StatisticsArchive): StateServic
   }
 }
 
-/** The whole fleet, evenly, for ever. */
+/** Heartbeats of the whole fleet, evenly spread, for ever. */
 function beat(service: StateService, log: Logger): void {
   const recorder = createHeartbeatRecorder(service, log, {
     recorded: () => undefined,

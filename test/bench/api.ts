@@ -13,7 +13,7 @@ const connections = 10
 const leastRatio = 0.6
 const pageSize = 50
 const baselineName = 'without store'
-/** A call costs at most 1.3 times of what it costs without knowing who calls. */
+/** A call costs at most 1.3 times as much as without authentication. */
 const leastRatioOfKnown = 0.77 // 1 / 1.3
 
 interface Contest {
@@ -26,7 +26,7 @@ interface Contest {
 
 interface Load {
   readonly perSecond: number
-  /** Of the server, a request. */
+  /** Of the server, per request. */
   readonly cpuMs: number
 }
 
@@ -81,7 +81,7 @@ async function compare(
   report: Report,
   { name, ours, bare, bareName = baselineName, least = leastRatio }: Contest,
 ): Promise<void> {
-  await load(bare) // uncompiled code is not measured
+  await load(bare) // warms up the code before it is measured
   await load(ours)
   const loads: { readonly ours: Load; readonly bare: Load }[] = []
   for (let round = 0; round < rounds; round++)

@@ -27,7 +27,7 @@ export async function measureAgentsArriving(t: TestEnd, report: Report): Promise
   await bare.result.kill()
 
   const wanted = { joinToken, bases: [base], tag: 'wanted' }
-  // One that is there holds the group, and all others follow it.
+  // One agent already holds the group, and all others follow it.
   const first = await startFleet(t, { ...wanted, size: 1, name: 'first' })
   await untilAllRun(api, first, { size: 1, tag: 'wanted' })
   const group = await makeFleetGroup(api, { tag: 'wanted', max: arriving + 1 })

@@ -1,4 +1,4 @@
-/** autocannon 9 as far as the benchmarks use it; it comes without types. */
+/** The part of autocannon 9 that the benchmarks use; it comes without types. */
 declare module 'autocannon' {
   export interface Client {
     setRequests(requests: readonly { readonly path: string }[]): void
@@ -10,7 +10,7 @@ declare module 'autocannon' {
     /** Seconds. */
     readonly duration: number
     readonly headers: Readonly<Record<string, string>>
-    /** Called once for each connection. */
+    /** Called once per connection. */
     readonly setupClient: (client: Client) => void
   }
 

@@ -1,10 +1,10 @@
-/** The process of `bare-deploy.ts` that stands for the agents: each takes the time of a compilation and answers. */
+/** The process of `bare-deploy.ts` in place of the agents: each waits for the time of a compilation and answers. */
 import { WebSocket } from 'ws'
 
 export interface ClientsOrder {
   readonly url: string
   readonly count: number
-  /** Before the first of two answers. */
+  /** Delay before the first of two answers. */
   readonly compileMs: number
 }
 
@@ -47,7 +47,7 @@ function connectOne(url: string, compileMs: number): Promise<void> {
   })
 }
 
-/** As the hub sends them. */
+/** As sent by the hub. */
 interface BareApply {
   readonly revision: number
   readonly desired: { readonly phase: string }

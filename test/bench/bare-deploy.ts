@@ -1,4 +1,4 @@
-/** The least that a deploy takes on this machine: the same messages over bare WebSockets and the rows, with nothing decided. */
+/** The minimum time of a deploy on this machine: the same messages over bare WebSockets and the same rows, without any decisions. */
 import type { TestEnd } from '../support/daemon.js'
 import type { ClientsOrder } from './bare-clients.js'
 import type { HubOrder, HubSaid } from './bare-hub.js'
@@ -13,7 +13,7 @@ const desired = {
   active: 'cf-1-0123abcd-1',
 }
 
-/** Milliseconds beyond the compilation. */
+/** Milliseconds in addition to the compilation. */
 export async function measureBareDeploy(t: TestEnd, size: number): Promise<number> {
   const endings: (() => Promise<void>)[] = []
   const end = { teardown: (stop: () => Promise<void>) => endings.push(stop) }

@@ -1,4 +1,4 @@
-/** The least that telling a thousand listeners can be: node:http writes one text to all that have asked. */
+/** The minimum cost of notifying a thousand subscribers: node:http writes one text to every open request. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,6 +1,6 @@
 /**
- * The process of `bare-deploy.ts` that stands for a coordinator: a WebSocket server that sends every client one message and
- * reads its answer, twice, and writes what a deploy cannot do without into SQLite. Nothing is decided.
+ * The process of `bare-deploy.ts` in place of a coordinator: a WebSocket server that sends every client one message and
+ * reads its answer, twice, and writes the rows a deploy needs into SQLite. It decides nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -15,10 +15,10 @@ export interface HubSaid {
   readonly tookMs: number
 }
 
-/** To the hub: make one deploy, or send every client this and wait for the answers. */
+/** To the hub: make one deploy, or send every client this message and wait for the answers. */
 export type HubOrder =
   | {
-      /** Of `desired`, as long as a real one. */
+      /** Content of `desired`, as long as a real one. */
       readonly desired: object
     }
   | { readonly message: object }
@@ -70,7 +70,7 @@ async function fanOut(message: object): Promise<void> {
   say(performance.now() - startedAt, '')
 }
 
-/** One durable transaction, one row a client. */
+/** One durable transaction, one row per client. */
 function save(state: string): void {
   file.transaction(() => {
     clients.forEach((_, id) => write.run(id, state, 1))

@@ -1,4 +1,4 @@
-/** A Node process with nothing in it, or with nothing but a link: what every program on it pays. */
+/** An empty Node process, or one with only a link: the base cost of every Node program. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,19 +7,19 @@ import { root } from '../support/root.js'
 import { readResidentBytes } from './process-reading.js'
 
 const idleScript = 'setInterval(() => 0, 1000)'
-/** As an agent holds one, with the modules of Node that this takes. */
+/** A link like an agent's, with the Node modules it needs. */
 const linkedScript = `
   const { WebSocket, WebSocketServer } = require('ws')
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 }, () => {
     new WebSocket('ws://127.0.0.1:' + server.address().port)
   })`
 
-/** From its start to its end, milliseconds. */
+/** From start to end, in milliseconds. */
 export function measureBareStart(): Promise<number> {
   return measureRun(['-e', '0'])
 }
 
-/** Rejects when it does not end with 0. */
+/** Rejects unless the exit code is 0. */
 export async function measureRun(words: readonly string[]): Promise<number> {
   const startedAt = performance.now()
   const child = spawn(process.execPath, words, { stdio: 'ignore' })
@@ -28,7 +28,7 @@ export async function measureRun(words: readonly string[]): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** Bytes in memory some seconds after its start. */
+/** Resident bytes some seconds after its start. */
 export function measureBareMemory(t: TestEnd): Promise<number> {
   return measureMemory(t, idleScript)
 }

@@ -1,7 +1,6 @@
 /**
- * `npm run bench [-- NAME…]`: measures against the goals, on loopback, with processes of its own that it ends by their id.
- *
- * A missed goal is printed and is not a failure: the exit code is only other than 0 when a benchmark could not be run.
+ * `npm run bench [-- NAME…]`: measures against the goals, on loopback, with its own processes, which it ends by id. A
+ * missed goal is printed and is not a failure: the exit code is nonzero only when a benchmark could not run.
  */
 import { availableParallelism, loadavg } from 'node:os'
 import type { TestEnd } from '../support/daemon.js'

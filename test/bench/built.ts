@@ -1,4 +1,4 @@
-/** The product as `npm run build` made it: what is measured is what is run, not what a loader for TypeScript makes of it. */
+/** The product as built by `npm run build`: benchmarks measure what is run, not the output of a TypeScript loader. */
 
 /** `path` is the source's, such as `src/main.js`; `Module` is its type there. */
 export async function loadBuilt<Module>(path: string): Promise<Module> {

@@ -1,4 +1,4 @@
-/** Flattening the largest VCL that is taken: all that time the coordinator does nothing else. CPU time, so that others do not count. */
+/** Flattening the largest accepted VCL, which blocks the coordinator meanwhile. In CPU time, so that other processes do not count. */
 import { createHash } from 'node:crypto'
 import type * as BundleModule from '../../src/vcl/bundle.js'
 import type * as LimitsModule from '../../src/vcl/limits.js'
@@ -9,7 +9,7 @@ import { runTimed } from './process-reading.js'
 
 const rounds = 9
 const includeCount = 900
-/** Of the system administrator, and of an organization. */
+/** For the system administrator, and for an organization. */
 const owners = [
   { owner: '', modules: null },
   { owner: ', judged', modules: new Set(['std']) },

@@ -1,4 +1,4 @@
-/** A real cache with a coordinator of its own, both of them processes. */
+/** A real cache with its own coordinator, both as processes. */
 import type { ApiClient } from '../support/api-client.js'
 import {
   makeStateDir,
@@ -10,7 +10,7 @@ import {
 import { eventually } from '../support/eventually.js'
 import type { Varnishd } from '../support/varnishd.js'
 
-/** Enrols it as `edge` with the tag `web`; resolves when its agent is Running. */
+/** Enrols the cache as `edge` with the tag `web`; resolves when its agent is Running. */
 export async function enrolCache(
   t: TestEnd,
   cache: Varnishd,

@@ -1,6 +1,6 @@
 /**
- * A real cache with a TLS listener that takes handshakes while its certificate is replaced again and again; and a certificate that is
- * replaced on a fleet of simulated ones.
+ * A real cache with a TLS listener takes handshakes while its certificate is replaced repeatedly; and one certificate is replaced on
+ * a fleet of simulated caches.
  */
 import { connect } from 'node:tls'
 import { isAtLeast } from '../../protocol/release.js'
@@ -65,7 +65,7 @@ export async function measureCertificates(t: TestEnd, report: Report): Promise<v
   })
 }
 
-/** From the call of a deploy to its answer: all have loaded it, all serve it. */
+/** From the call of a deploy to its answer: all agents have loaded the certificate and serve it. */
 export async function measureCertificatesOfFleet(t: TestEnd, report: Report): Promise<void> {
   const { api, base } = await startCoordinator(t)
   const joinToken = await api.makeJoinToken(fleetSize + 1)
@@ -110,7 +110,7 @@ async function put(api: ApiClient, path: string, body?: object): Promise<void> {
   if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`)
 }
 
-/** Answers how many failed. */
+/** Returns the number of failures. */
 async function shakeHands(port: number): Promise<number> {
   let [left, failed] = [handshakes, 0]
   const client = async (): Promise<void> => {

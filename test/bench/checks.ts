@@ -1,4 +1,4 @@
-/** A check of a large VCL beside the cache that serves, and a file of tests: what they take, and what the live manager notices of it. */
+/** A check of a large VCL beside a serving cache, and a file of tests: their duration, and their effect on the live manager. */
 import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -50,7 +50,7 @@ async function measureCheck(checking: Checking, bytes: number): Promise<void> {
   const bare: number[] = []
   const pinging = startPinging(cache)
   for (let round = 0; round < rounds; round++) {
-    // Another text each time: a verdict that is known is not found again.
+    // Another text each time, since verdicts are cached.
     const text = writeLarge(bytes, round)
     await writeFile(file, text)
     bare.push(await time(() => compileBare(folder, file)))
@@ -76,7 +76,7 @@ async function measureCheck(checking: Checking, bytes: number): Promise<void> {
   await measureMemory(checking, bytes)
 }
 
-/** Apart from the times: looking for it takes some. */
+/** Measured separately from the times, as watching takes time itself. */
 async function measureMemory(
   { agent, api, folder, report }: Checking,
   bytes: number,
@@ -141,7 +141,7 @@ function startPinging({ host, port }: Varnishd) {
   }
 }
 
-/** Beyond what compiling the same VCL takes. */
+/** In addition to compiling the same VCL. */
 async function measureTestFile(folder: string, report: Report): Promise<void> {
   await writeFile(join(folder, 'site.vcl'), site)
   const file = join(folder, 'ten.test.yaml')
@@ -169,7 +169,7 @@ interface Bare {
   readonly started?: (pid: number) => void
 }
 
-/** Where it makes no library it ends with that it has none to open. */
+/** Without a compiler it ends with an error, as there is no library to open. */
 async function compileBare(
   folder: string,
   file: string,

@@ -1,4 +1,4 @@
-/** Parts of a benchmark that run in a process of their own and answer its messages, one for one. */
+/** Parts of a benchmark that run in their own processes and answer each message with one message. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
@@ -7,15 +7,15 @@ import type { TestEnd } from '../support/daemon.js'
 
 export interface Child<Order, Answer> {
   readonly pid: number
-  /** The next message; rejects when the process ends instead. */
+  /** The next message; rejects if the process ends first. */
   receive(): Promise<Answer>
-  /** Sends an order and waits for the answer to it. */
+  /** Sends an order and waits for its answer. */
   ask(order: Order): Promise<Answer>
 }
 
 const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 
-/** `file` is beside this one, `words` are its arguments. It ends when it is disconnected. */
+/** `file` is beside this one, `words` are its arguments. The process ends when it is disconnected. */
 export function startChild<Order extends object, Answer>(
   t: TestEnd,
   file: string,
@@ -36,7 +36,7 @@ export function startChild<Order extends object, Answer>(
       throw new Error(`${file} ended`)
     })
     const [message] = (await Promise.race([once(child, 'message'), ended])) as [Answer]
-    return message // both ends name the same types
+    return message // both ends use the same types
   }
   return {
     pid: child.pid ?? 0,

@@ -1,4 +1,4 @@
-/** What the client costs before it does anything. */
+/** The start-up cost of the CLI. */
 import { fileURLToPath } from 'node:url'
 import type { TestEnd } from '../support/daemon.js'
 import { measureBareStart, measureRun } from './bare-node.js'

@@ -1,4 +1,4 @@
-/** Two coordinators over one PostgreSQL and one NATS, agents spread over them; every call goes to the first. */
+/** Two coordinators over one PostgreSQL and one NATS, with agents spread over them; every call goes to the first. */
 import { join } from 'node:path'
 import { makeStateDir, startCoordinator, type TestEnd } from '../support/daemon.js'
 import { startNats } from '../support/nats.js'
@@ -29,7 +29,7 @@ export async function measureCoordinators(t: TestEnd, report: Report): Promise<v
   const secretKeyFile = join(await makeStateDir(t), 'secret.key')
   const shared = ['--store', await postgres.url(), '--bus', nats.url]
   const setup = { words: ['--no-agent', ...shared, '--secret-key-file', secretKeyFile] }
-  // One after the other: the first makes the tables.
+  // One after the other: the first creates the tables.
   const pair = [await startCoordinator(t, setup), await startCoordinator(t, setup)] as const
   const [{ api }] = pair
   const bases = pair.map(({ base }) => base)

@@ -1,4 +1,4 @@
-/** What counters cost: a reading of the cache's files against varnishstat, and the CPU of an agent that samples. */
+/** The cost of counters: reading the cache's files against varnishstat, and the CPU of a sampling agent. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type * as MemoryModule from '../../src/agent/counters/shared-memory.js'
@@ -14,11 +14,11 @@ import { runTimed } from './process-reading.js'
 const rounds = 15
 const readingsPerRound = 200
 const leastRatio = 10
-/** At the usual interval (docs/behaviour.md, Statistics). */
+/** The default interval (docs/behaviour.md, Statistics). */
 const intervalMs = 10_000
 const samplingGoalPercent = 1
 const fleetSize = 1_000
-/** As large as a cache of a site with many backends: each VCL has them all. */
+/** Like a cache of a site with many backends: each VCL has them all. */
 const backends = Array.from({ length: 20 }, (_, n) => `backend b${n} { .host = "127.0.0.1"; }\n`)
 const director = backends.map((_, n) => `d.add_backend(b${n});`).join(' ')
 const vcl = `vcl 4.1;\nimport directors;\n${backends.join('')}sub vcl_init { new d = directors.random(); ${director.replaceAll(');', ', 1);')} }\n`

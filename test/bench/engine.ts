@@ -1,6 +1,6 @@
 /**
- * The management engine on one connection, beside a loop over a bare socket that does no more than the wire needs: the same
- * commands to the same real cache, turn about.
+ * The management engine on one connection, against a loop over a bare socket that does only what the wire needs: the same
+ * commands to the same real cache, alternating.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -26,7 +26,7 @@ interface Contest {
 }
 
 export async function measureEngine(t: TestEnd, report: Report): Promise<void> {
-  // Without a secret, so that the bare loop needs no handshake; that is not measured.
+  // Without a secret, so that the bare loop needs no handshake, which is not measured.
   const cache = await startVarnishd(t, { secret: null })
   const { connection, ping, ban } = await openOurs(t, cache)
   const bare = await openBare(t, cache)
@@ -88,7 +88,7 @@ interface BareRun {
   readonly window: number
 }
 
-/** Each reply lets the next command go; what one packet answered goes on in one piece. Rejects when one is refused. */
+/** Each reply releases the next command; those released by one packet are sent in one piece. Rejects when one is refused. */
 function runBare(socket: Socket, run: BareRun): Promise<void> {
   return new Promise((resolve, reject) => {
     let sent = 0
@@ -98,7 +98,7 @@ function runBare(socket: Socket, run: BareRun): Promise<void> {
       let text = ''
       for (const last = Math.min(sent + count, commandsPerRound); sent < last; sent++)
         text += run.line(sent)
-      // The empty line carries the acknowledgement that the cache's Nagle waits for, as ours does (protocol/connection.ts).
+      // The empty line carries the acknowledgement that the cache's Nagle algorithm waits for, as in ours (protocol/connection.ts).
       socket.write(text === '' ? '\n' : text, 'latin1')
     }
     const read = (chunk: Buffer): void => {
@@ -126,14 +126,14 @@ function runBare(socket: Socket, run: BareRun): Promise<void> {
 
 interface Cost {
   readonly perSecond: number
-  /** Of this process, user and system, µs a command. */
+  /** Of this process, user and system, in µs per command. */
   readonly cpuUs: number
 }
 
 async function compare({ name, ours, bare }: Contest, report: Report): Promise<void> {
   const costs: { readonly ours: Cost; readonly bare: Cost }[] = []
   for (let round = -warmupRounds; round < rounds; round++) {
-    // Who goes first changes, so that neither always finds the machine as the other left it.
+    // The order alternates, so that neither always finds the machine as the other left it.
     const first = round % 2 === 0 ? await measure(ours) : null
     const cost = { bare: await measure(bare), ours: first ?? (await measure(ours)) }
     if (round >= 0) costs.push(cost)

@@ -1,18 +1,18 @@
-/** The process that listens to events a thousand times: told what to listen to, then how often to wait for the next event. */
+/** The process with a thousand subscriptions to events: the first order opens them, each further one waits for the next event. */
 import { request, type IncomingMessage } from 'node:http'
 
 export type ListenOrder =
   | {
       readonly kind: 'listen'
       readonly url: string
-      /** One for each listener. */
+      /** One per subscription. */
       readonly tokens: readonly string[]
     }
-  /** Answered when each of them has heard the text once more. */
+  /** Answered when each subscription has received the text once more. */
   | { readonly kind: 'wait'; readonly text: string }
 
 export interface ListenAnswer {
-  /** On the clock of the machine, milliseconds. */
+  /** On the machine's clock, in milliseconds. */
   readonly at: number
 }
 

@@ -1,4 +1,4 @@
-/** A thousand listeners to events: what they cost a coordinator, and how soon all of them hear of a change. */
+/** A thousand subscriptions to events: their cost for a coordinator, and how soon all of them receive a change. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { logIn, type ApiClient } from '../support/api-client.js'
 import { startCoordinator, type TestEnd } from '../support/daemon.js'
@@ -9,7 +9,7 @@ import { formatMegabytes, formatMs, median, quantile, type Report } from './figu
 import { readResidentBytes } from './process-reading.js'
 
 const listeners = 1_000
-/** Of each account: less than an account may have. */
+/** Per account: below the limit of an account. */
 const listenersEach = 50
 const rounds = 20
 const memoryGoalBytes = 100e6
@@ -61,12 +61,12 @@ export async function measureEvents(t: TestEnd, report: Report): Promise<void> {
   })
 }
 
-/** Of one organization, which sees the coordinator's own agent; answers their tokens. */
+/** In one organization, which sees the coordinator's own agent; returns their tokens. */
 async function makeAccounts(base: string, api: ApiClient, count: number): Promise<string[]> {
   const made = async (path: string, body: unknown) => {
     const answer = await api.call('POST', path, body)
     if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
-    return (JSON.parse(answer.text) as { id: number }).id // all that is made has an id
+    return (JSON.parse(answer.text) as { id: number }).id // all created objects have an id
   }
   const quotas = { listeners: 2 * listeners }
   const organization = { id: await made('/organizations', { name: 'bench', quotas }) }
@@ -74,7 +74,7 @@ async function makeAccounts(base: string, api: ApiClient, count: number): Promis
   for (let at = 0; at < count; at++) {
     const user = `listener-${at}`
     const account = { id: await made('/accounts', { name: user, password, organization }) }
-    // The first is its administrator.
+    // The first one is its administrator.
     if (at > 0)
       await made('/permissions', { account, organization, type: 'agent', read: true, write: false })
     tokens.push((await logIn(base, { user, password, org: 'bench' })).token)

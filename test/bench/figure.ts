@@ -1,22 +1,22 @@
-/** A figure is one printed line: what was measured, its baseline of the same run, their ratio, the goal, met or not. */
+/** A figure is one printed line: the measured value, its baseline from the same run, their ratio, the goal, met or not. */
 
 export interface Figure {
   readonly name: string
   /** With its unit. */
   readonly measured: string
-  /** With its unit and what it is; null: nothing to compare with. */
+  /** With its unit and name; null: no comparison. */
   readonly baseline: string | null
-  /** Measured by baseline. */
+  /** Measured value divided by the baseline. */
   readonly ratio?: number
   /** In words; null: only reported. */
   readonly goal: string | null
   readonly isMet?: boolean
 }
 
-/** Takes each figure as soon as it is known. */
+/** Receives each figure as soon as it is known. */
 export type Report = (figure: Figure) => void
 
-/** One value of each side, taken one right after the other: what else the machine does then weighs on both. */
+/** One value of each side, measured one right after the other, so that other load affects both. */
 export interface Pair {
   readonly ours: number
   readonly bare: number
@@ -30,7 +30,7 @@ interface RateFigure {
   readonly leastRatio: number
 }
 
-/** The ratio is the median of the pairs' own ratios, not that of the medians: a busy moment spoils one pair only. */
+/** The ratio is the median of the pairs' ratios, not that of the medians: a busy moment spoils one pair only. */
 export function compareRates(rates: RateFigure): Figure {
   const { name, unit, baselineName, pairs, leastRatio } = rates
   const ratio = median(pairs.map(({ ours, bare }) => ours / bare))
@@ -61,7 +61,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** The nearest value at or above that share of them. */
+/** The nearest value at or above that share of the values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN

@@ -1,13 +1,13 @@
-/** What the fleet's benchmarks share: simulated caches with their agents in a process of their own, a group for all of them. */
+/** Shared by the fleet benchmarks: simulated caches with their agents in a separate process, and a group for all of them. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AgentView, ApiClient } from '../support/api-client.js'
 import { makeStateDir, startDaemon, type Daemon, type TestEnd } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 
-/** What a simulated cache takes for a compilation. */
+/** Compile time of a simulated cache. */
 export const compileMs = 200
 const waitLimitMs = 300_000
-/** Looking at a fleet costs the coordinator something, too: of a large one a look takes longer, and the next comes later. */
+/** Polling a fleet costs the coordinator time, too: the larger the fleet, the longer a poll, and the later the next one. */
 const pollMs = 100
 const pauseOfLook = 4
 
@@ -16,14 +16,14 @@ interface FleetOrder {
   readonly joinToken: string
   /** Of the coordinators, `http://…`. */
   readonly bases: readonly string[]
-  /** Of the process: its agents are called `<name>-sim-00001` and so on. */
+  /** Of the process: its agents are named `<name>-sim-00001` and so on. */
   readonly name: string
-  /** Borne beside `simulated`. */
+  /** In addition to `simulated`. */
   readonly tag?: string
   readonly hasTls?: boolean
 }
 
-/** Resolves at once. The process's own agent is simulated as well, and bears no tag. */
+/** Returns at once. The process's own agent is simulated as well, without a tag. */
 export async function startFleet(t: TestEnd, order: FleetOrder): Promise<Daemon> {
   const { size, joinToken, bases, name, tag, hasTls = false } = order
   const stateDir = await makeStateDir(t)
@@ -52,7 +52,7 @@ export async function untilAllRun(
   })
 }
 
-/** Nothing is on its way to any agent. */
+/** No agent has a pending change. */
 export async function untilAllHold(api: ApiClient, fleet: Daemon): Promise<void> {
   await until('all hold what they should', fleet, async () => {
     const agents = await api.listAgents()
@@ -60,7 +60,7 @@ export async function untilAllHold(api: ApiClient, fleet: Daemon): Promise<void>
   })
 }
 
-/** Heard after this time, each of them. */
+/** Each agent sent a heartbeat after this time. */
 export async function untilAllBack(api: ApiClient, fleet: Daemon, sinceMs: number): Promise<void> {
   await until('all are back', fleet, async () => {
     const { status, text } = await api.call('GET', '/agents?sort=lastHeartbeat:asc&take=1')
@@ -134,14 +134,14 @@ export async function timeVerb(api: ApiClient, groupId: number, verb: string): P
 }
 
 /**
- * What is known of each agent's desired state and last attempt. `lastAttempted.at` moves when something was done on the
- * cache, and what is sent has a revision of its own: where nothing of both moved, no cache was sent a changing command.
+ * The desired state and last attempt of each agent. `lastAttempted.at` changes with every action on the cache, and
+ * every change sent has its own revision: where neither changed, no cache was sent a changing command.
  */
 export async function readConfigs(api: ApiClient): Promise<ReadonlyMap<number, string>> {
   return new Map((await api.listAgents()).map(({ id, config }) => [id, JSON.stringify(config)]))
 }
 
-/** Agents whose desired state or last attempt is another one. */
+/** Agents whose desired state or last attempt changed. */
 export function countChanged(
   before: ReadonlyMap<number, string>,
   after: ReadonlyMap<number, string>,
@@ -154,7 +154,7 @@ interface LoopDelay {
   readonly longestMs: number
 }
 
-/** Of a coordinator, since it was read last: reading begins anew. */
+/** Of a coordinator since the last call, which resets it. */
 export async function readLoopDelay(base: string): Promise<LoopDelay> {
   const text = await (await fetch(`${base}/metrics`)).text()
   const read = (name: string) =>

@@ -1,4 +1,4 @@
-/** Simulated caches with their agents in one process, a coordinator in another: coming up, deploys, and what they cost. */
+/** Simulated caches with their agents in one process, a coordinator in another: arrival, deploys, and their cost. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ApiClient } from '../support/api-client.js'
 import {
@@ -29,19 +29,19 @@ import { readCpuMs, readPeakBytes, readResidentBytes } from './process-reading.j
 const idleMs = 10_000
 const rollbacks = 20
 const restartGoalMs = 15_000
-/** Two heartbeats: what a coordinator that came back would want to change, it has asked for by then. */
+/** Two heartbeats: a restarted coordinator has sent any changes by then. */
 const settleMs = 10_000
 
-/** What is not named is only reported. */
+/** A goal that is absent makes its figure only reported. */
 interface FleetGoals {
   readonly arrivalMs?: number
   /** Of the coordinator, with all agents idle. */
   readonly idleMegabytes?: number
   /** Of a core. */
   readonly idlePercent?: number
-  /** Of a deploy, beyond the compilation. */
+  /** Of a deploy, in addition to the compilation. */
   readonly overheadMs?: number
-  /** While agents arrive, and while they are deployed to. */
+  /** While agents arrive, and during deploys. */
   readonly loopP99Ms?: number
   readonly rollbackMs?: number
 }
@@ -84,11 +84,11 @@ interface Begun {
 interface Harness extends Begun {
   readonly fleet: Daemon
   readonly group: FleetGroup
-  /** Of a deploy with nothing decided, beyond the compilation. */
+  /** Of a deploy without decisions, in addition to the compilation. */
   readonly bareMs: number
 }
 
-/** `most`: undefined where the figure is only reported. */
+/** `most`: undefined if the figure is only reported. */
 function atMost(
   measured: number,
   most: number | undefined,
@@ -99,7 +99,7 @@ function atMost(
     : { goal: `<= ${most} ${unit}`, isMet: measured <= most }
 }
 
-/** From the start of the fleet's process; the coordinator knows none of them before. */
+/** From the start of the fleet's process; the coordinator does not know its agents before. */
 async function measureArrival(
   t: TestEnd,
   { coordinator: { api, base, daemon }, size, report, goals }: Begun,
@@ -189,7 +189,7 @@ async function measureUnchanged({ coordinator, group, report }: Harness): Promis
   })
 }
 
-/** To and fro between two revisions that the caches hold: nothing is compiled. */
+/** Back and forth between two revisions that the caches hold: nothing is compiled. */
 async function measureRollbacks({
   coordinator,
   group,
@@ -219,7 +219,7 @@ export async function timeRollbacks(
   return tookMs
 }
 
-/** Killed, and started again at once. */
+/** Killed, and restarted at once. */
 async function measureRestart({ coordinator, fleet, size, report }: Harness): Promise<void> {
   const { api } = coordinator
   await untilAllHold(api, fleet)

@@ -1,22 +1,22 @@
-/** Reads a heap snapshot of V8: which kinds of things there are, and what they take of their own. */
+/** Parses a heap snapshot of V8: the kinds of objects and their own sizes. */
 
 export interface HeapSnapshot {
   readonly snapshot: {
     readonly meta: {
       readonly node_fields: readonly string[]
-      /** The first field's are names; the others' are not needed. */
+      /** Those of the first field are names; the others are not needed. */
       readonly node_types: readonly [readonly string[], ...unknown[]]
     }
   }
-  /** One run of `node_fields` for each thing. */
+  /** One run of `node_fields` per object. */
   readonly nodes: readonly number[]
   readonly strings: readonly string[]
 }
 
-/** Of these the name says what they are; of others, such as texts, it is what they hold. */
+/** For these the name is the kind; for others, such as texts, it is the content. */
 const namedTypes = new Set(['object', 'closure', 'native', 'hidden', 'array', 'object shape'])
 
-/** What is compiled, and the roots of V8's own: no agent has any. */
+/** Compiled code and V8's own roots: they belong to no agent. */
 const sharedTypes = new Set(['code', 'synthetic'])
 
 /** Bytes by kind. */

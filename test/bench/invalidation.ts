@@ -1,4 +1,4 @@
-/** Invalidations: a fleet of simulated caches told at once, an agent that catches up, and how fast one real cache is fed. */
+/** Invalidations: sent to a fleet of simulated caches at once, an agent catching up, and the rate on one real cache. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { BetterSqlite3 } from '../../src/coordinator/store/sqlite-library.js'
@@ -17,14 +17,14 @@ import { startFleet, untilAllHold, untilAllRun } from './fleet-harness.js'
 
 const agents = 1_000
 const roundsMost = 40
-/** Of 200 answers the two slowest do not make the p99: a stall of the machine is not a property of the coordinator. */
+/** Of 200 answers the two slowest do not affect the p99: a stall of the machine is not a property of the coordinator. */
 const answersMeasured = 200
 const idleMs = 200
 const missedEntries = 10_000
 const batchMembers = 1_000
 const batches = 10
 const bareBans = 5_000
-/** Calls side by side while the log is filled. */
+/** Concurrent calls that fill the log. */
 const callers = 16
 
 interface Entry {
@@ -62,7 +62,7 @@ async function measureFleet(t: TestEnd, report: Report): Promise<void> {
   await measureAnswers(api, base, report)
 }
 
-/** Each entry goes to the whole fleet, and the next is made when that is over. */
+/** Each entry goes to the whole fleet, and the next one is made once it has ended. */
 async function measureAnswers(api: ApiClient, base: string, report: Report): Promise<void> {
   const answered: number[] = []
   const bare: number[] = []
@@ -85,7 +85,7 @@ async function measureAnswers(api: ApiClient, base: string, report: Report): Pro
   })
 }
 
-/** All in one, one right after the other: what else the machine does then weighs on all. */
+/** All measured one right after the other, so that other load affects all. */
 interface Round {
   readonly bareLastMs: number
   readonly bareCommitMs: number
@@ -123,7 +123,7 @@ function reportRounds(rounds: readonly Round[], report: Report): void {
   })
 }
 
-/** Who was idle begins with cold caches, the bare ones too. */
+/** After idling, processor caches are cold, for the baseline as well. */
 async function afterIdling(call: () => Promise<unknown>): Promise<number> {
   await pause(idleMs)
   const startedAt = performance.now()
@@ -131,7 +131,7 @@ async function afterIdling(call: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** A row on disk before it answers. */
+/** Returns once the row is on disk. */
 async function openBareCommits(t: TestEnd): Promise<() => Promise<unknown>> {
   const file = new BetterSqlite3(join(await makeStateDir(t), 'bare.db'))
   t.teardown(() => Promise.resolve(void file.close()))
@@ -142,7 +142,7 @@ async function openBareCommits(t: TestEnd): Promise<() => Promise<unknown>> {
   return () => Promise.resolve(insert.run())
 }
 
-/** Nothing is decided, nothing written; answers how long it took. */
+/** Without decisions and writes; returns the duration. */
 async function startBareFanOut(t: TestEnd): Promise<() => Promise<number>> {
   const hub = startChild<HubOrder, HubSaid>(t, './bare-hub.ts')
   const { url } = await hub.receive()

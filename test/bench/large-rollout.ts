@@ -1,4 +1,4 @@
-/** A rollout on ten thousand agents that bakes: half of them have switched, and all of them have told what they observe. */
+/** A rollout on ten thousand agents while it bakes: half of them have switched, and all have reported observations. */
 import type { Bus } from '../../src/coordinator/bus/bus.js'
 import {
   insertRollout,
@@ -18,11 +18,11 @@ import { firstByteSeries } from '../../src/traffic/figures.js'
 import { makeRollout } from '../coordinator/rollouts/made-rollout.js'
 
 const gates = ['errors', 'hitRatio', 'backendFailures', 'firstByte', 'backendsHealthy'] as const
-/** As often as agents of a large fleet tell it, for two minutes. */
+/** As often as agents of a large fleet report, for two minutes. */
 const spanSeconds = 5
 const spans = 24
 
-/** Of the one group that `fillFleet` made. */
+/** For the group that `fillFleet` made. */
 export async function makeLargeRollout(
   queries: Queries,
 ): Promise<{ readonly rollout: RolloutRecord; readonly observations: Observations }> {
@@ -75,7 +75,7 @@ function observeAll(rollout: RolloutRecord): Observations {
   let receive: (told: unknown) => void = () => undefined
   const bus: Pick<Bus, 'publish' | 'subscribe'> = {
     publish: (_, value) => {
-      session = (value as unknown as { readonly order: ObserveOrder }).order.session // its one message
+      session = (value as unknown as { readonly order: ObserveOrder }).order.session // its message
     },
     subscribe: (_, heard) => {
       receive = heard as typeof receive

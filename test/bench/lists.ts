@@ -1,4 +1,4 @@
-/** Lists of a fleet of 10,000: a page filtered by tag, and the whole that goes out in pieces; heartbeats are written meanwhile. */
+/** Lists of a fleet of 10,000: a page filtered by tag, and the whole list sent in pieces; heartbeats are written meanwhile. */
 import { logIn } from '../support/api-client.js'
 import { administrator, type TestEnd } from '../support/daemon.js'
 import { rackSize, type ConstantPayloads, type ServerReady } from './api-fleet.js'
@@ -11,7 +11,7 @@ const calls = 60
 const rounds = 10
 /** Issue 4. */
 const pageMostMs = 50
-/** choices: long lists are sent in pieces; ours: nothing holds the event loop longer. */
+/** choices: long lists are sent in pieces; ours: nothing blocks the event loop longer. */
 const heldMostMs = 20
 
 export async function measureLists(t: TestEnd, report: Report): Promise<void> {
@@ -44,7 +44,7 @@ export async function measureLists(t: TestEnd, report: Report): Promise<void> {
     const ours = quantile(
       times.slice(10).map((time) => time.ours),
       0.95,
-    ) // the first run uncompiled code
+    ) // the first ones ran uncompiled code
     const bare = quantile(
       times.slice(10).map((time) => time.bare),
       0.95,
@@ -61,7 +61,7 @@ export async function measureLists(t: TestEnd, report: Report): Promise<void> {
   await measureHolding(read, () => server.ask(payloads), report)
 }
 
-/** Beside the heartbeats alone: each commit of theirs holds the event loop until it is on the disk. */
+/** Against the heartbeats alone: each of their commits blocks the event loop until it is on disk. */
 async function measureHolding(
   read: (path: string) => Promise<{ readonly ms: number }>,
   askHeld: () => Promise<ServerReady>,

@@ -1,10 +1,10 @@
-/** The process that calls the API as fast as it is answered: told what by its parent, one order at a time. */
+/** The process that calls the API as fast as it is answered; its parent sends one order at a time. */
 import autocannon from 'autocannon'
 
 export interface LoadOrder {
   readonly base: string
   readonly token: string
-  /** Called in turn; each connection begins somewhere else. */
+  /** Called in turn; each connection starts at another one. */
   readonly paths: readonly string[]
   readonly connections: number
   readonly seconds: number

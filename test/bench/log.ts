@@ -1,6 +1,6 @@
 /**
- * What reading the log of a busy cache costs: figures of groups and domains, always on, and a live log that matches one request of a
- * hundred (docs/behaviour.md, Live log).
+ * The cost of reading the log of a busy cache: figures of groups and domains, always on, and a live log that matches one request in
+ * a hundred (docs/behaviour.md, Live log).
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { readStreamEvents } from '../../src/cli/event-stream.js'
@@ -22,7 +22,7 @@ import { markedPath, type RawTrafficOrder, type RawTrafficResult } from './raw-t
 
 const perSecond = 10_000
 const seconds = 10
-/** The sample follows the rate of the interval before (docs/behaviour.md, Statistics), with another run of the tool. */
+/** The sample follows the rate of the previous interval (docs/behaviour.md, Statistics), with another run of the tool. */
 const settlingSeconds = 25
 const pairsOfThroughput = 3
 const goals = { ourPercent: 1, toolPercent: 3, delayMs: 500, leastRatio: 0.98 }
@@ -32,7 +32,7 @@ interface Bench {
   readonly api: ApiClient
   readonly base: string
   readonly traffic: Child<RawTrafficOrder, RawTrafficResult>
-  /** Beside the cache, with these words of its command line. */
+  /** Beside the cache, with these further arguments. */
   readonly runAgent: (words: readonly string[]) => Promise<Daemon>
 }
 
@@ -107,7 +107,7 @@ interface Cpu {
   readonly perSecond: number
 }
 
-/** In percent of a core, while the cache is asked. */
+/** In percent of a core, under traffic. */
 async function measureCpu(bench: Bench, daemon: Daemon): Promise<Cpu> {
   const { pid } = daemon
   const runs = await findTools(pid)
@@ -119,7 +119,7 @@ async function measureCpu(bench: Bench, daemon: Daemon): Promise<Cpu> {
   const startedAt = performance.now()
   const { perSecond: answered } = await send(bench, seconds)
   const after = await read().catch(() => null)
-  // It was begun anew, with another sample or after it fell behind: its time is not known.
+  // The tool was restarted, with another sample or after it fell behind: its CPU time is unknown.
   if (after === null) return measureCpu(bench, daemon)
   const percent = 100 / (performance.now() - startedAt)
   return {
@@ -146,7 +146,7 @@ function reportCpu(report: Report, { name, percent, most, perSecond: answered }:
   })
 }
 
-/** From the request to its reader. */
+/** From the request to the reader of the log. */
 async function reportDelay(bench: Bench, report: Report): Promise<void> {
   const ending = new AbortController()
   const query = encodeURIComponent(`ReqURL ~ "^${markedPath}"`)
@@ -155,7 +155,7 @@ async function reportDelay(bench: Bench, report: Report): Promise<void> {
     signal: ending.signal,
   })
   const delaysMs: number[] = []
-  const reading = readDelays(answer, delaysMs).catch(() => undefined) // it is ended below
+  const reading = readDelays(answer, delaysMs).catch(() => undefined) // ended below
   await eventually('the live log is read', async () => {
     await send(bench, 1)
     return delaysMs.length > 0
@@ -183,7 +183,7 @@ async function readDelays({ body }: Response, delaysMs: number[]): Promise<void>
   }
 }
 
-/** As fast as the cache answers, with figures and without, one right after the other. */
+/** At the cache's maximum rate, with and without figures, one right after the other. */
 async function compareThroughput(
   bench: Bench,
   report: Report,

@@ -1,4 +1,4 @@
-/** Logins: each costs one argon2id on purpose, and only a few run at a time so that other calls go on (docs/behaviour.md, Tokens). */
+/** Logins: each costs one argon2id on purpose, and only a few run at a time so that other calls proceed (docs/behaviour.md, Tokens). */
 import { logIn } from '../support/api-client.js'
 import { administrator, startCoordinator, type TestEnd } from '../support/daemon.js'
 import { formatMs, median, quantile, type Report } from './figure.js'
@@ -6,7 +6,7 @@ import { readCpuMs } from './process-reading.js'
 
 const logins = 40
 const atOnce = 4
-/** A login is waited for by a person. */
+/** A person waits for a login. */
 const goalMs = 100
 
 export async function measureLogin(t: TestEnd, report: Report): Promise<void> {

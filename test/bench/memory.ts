@@ -1,4 +1,4 @@
-/** What an idle agent takes in the coordinator's heap: two heap snapshots, without agents and with a thousand, kind by kind. */
+/** Heap of the coordinator per idle agent: two heap snapshots, without agents and with a thousand, kind by kind. */
 import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import { readResidentBytes } from './process-reading.js'
 
 const size = 1_000
 const kindsMost = 10
-/** Some samples of each agent. */
+/** Time for some samples of each agent. */
 const idleMs = 30_000
 const snapshotLimitMs = 300_000
 const signal = 'SIGUSR2'
@@ -28,7 +28,7 @@ export async function measureAgentMemory(t: TestEnd, report: Report): Promise<vo
   })
   const { api, base, daemon } = coordinator
   const joinToken = await api.makeJoinToken(size + 2)
-  // One agent first: what all of them share is there, and its code is compiled.
+  // One agent first, so that shared objects exist and the code is compiled.
   const first = await startFleet(t, { size: 1, joinToken, bases: [base], name: 'first' })
   await untilAllRun(api, first, { size: 1 })
   const before = listKinds(await takeSnapshot(coordinator, folder))
@@ -64,7 +64,7 @@ async function takeSnapshot({ daemon }: CoordinatorProcess, folder: string): Pro
   daemon.signal(signal)
   let text = ''
   await eventually(
-    'the heap snapshot is whole',
+    'the heap snapshot is complete',
     async () => {
       const [name] = (await readdir(folder)).filter((file) => file.endsWith('.heapsnapshot'))
       if (name === undefined) return false
@@ -79,7 +79,7 @@ async function takeSnapshot({ daemon }: CoordinatorProcess, folder: string): Pro
   return JSON.parse(text) as HeapSnapshot // as V8 writes it
 }
 
-/** The file grows as it is written, and ends with the object that it is. */
+/** The file grows while it is written, and ends with the end of its object. */
 async function isWhole(path: string): Promise<boolean> {
   const file = await open(path)
   try {

@@ -1,4 +1,4 @@
-/** The overview of a fleet of 10,000 with a group on all of them; heartbeats are written meanwhile. */
+/** The overview of a fleet of 10,000 with a group on all agents; heartbeats are written meanwhile. */
 import { pauseFor } from '../../src/runtime/pause.js'
 import { logIn } from '../support/api-client.js'
 import { administrator, type TestEnd } from '../support/daemon.js'
@@ -8,9 +8,9 @@ import { formatMs, quantile, type Report } from './figure.js'
 
 const fleetSize = 10_000
 const calls = 200
-/** The first ones run uncompiled code, and count the fleet for the first time. */
+/** The first calls run uncompiled code, and count the fleet for the first time. */
 const warmUps = 20
-/** As somebody who looks at it asks, but sooner. */
+/** Polls like a viewer, but more often. */
 const pauseMs = 50
 /** Issue 18. */
 const mostMs = 20

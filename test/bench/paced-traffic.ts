@@ -1,4 +1,4 @@
-/** The process that asks a cache so many times a second, of each kind a known share, and counts the answers. */
+/** The process that sends a cache requests at a fixed rate, a known share of each kind, and counts the answers. */
 import { Agent, request } from 'node:http'
 
 export interface PacedOrder {
@@ -19,7 +19,7 @@ export interface PacedResult {
 }
 
 const tickMs = 10
-/** Of each 20 requests one is refused by the VCL, four are of pages that nobody asked for before. */
+/** Of every 20 requests the VCL refuses one, and four are for new pages. */
 const [refusedEvery, newEvery] = [20, 5]
 const hotPages = 50
 

@@ -1,4 +1,4 @@
-/** How soon somebody who logs in sees the overview of a large fleet, from the answer to the login until it is painted. */
+/** How soon a user sees the overview of a large fleet after login: from the answer to the login until it is painted. */
 import type { Browser } from 'playwright-core'
 import { logInPage, openPage, startBrowser } from '../support/browser.js'
 import { startCoordinator, type TestEnd } from '../support/daemon.js'
@@ -31,16 +31,16 @@ export async function measurePageOverview(t: TestEnd, report: Report): Promise<v
   await daemon.stop()
 }
 
-/** Since the login was answered. */
+/** Since the answer to the login. */
 interface LoginTimes {
   readonly answeredMs: number
   readonly drawnMs: number
 }
 
-/** In a profile of its own: nothing is in the browser's cache. */
+/** In its own profile, with an empty browser cache. */
 async function logInOnce(t: TestEnd, browser: Browser, base: string): Promise<LoginTimes> {
   const { page } = await openPage(t, browser, base)
-  // Not its value: that would be waited for.
+  // Discards the value: the call would wait for the promise.
   await page.evaluate(`void (window.drawn = new Promise((resolve) => {
     const look = new MutationObserver(() => {
       if (!document.querySelector('.overview-traffic')) return

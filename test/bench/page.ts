@@ -1,6 +1,6 @@
 /**
- * The page in a browser: what the live list of a fleet costs its thread, and what scrolling through a long one does.
- * CPU time of the page's main thread and process, so that what else the machine does does not count.
+ * The page in a browser: the cost of a fleet's live list for its main thread, and of scrolling through a long one.
+ * CPU time of the page's main thread and process, so that other load does not count.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CDPSession, Page } from 'playwright-core'
@@ -71,7 +71,7 @@ async function measureLive(
   report: Report,
   { size, mostShare, what }: LiveGoal,
 ): Promise<void> {
-  await pause(2_000) // what the first samples had to do
+  await pause(2_000) // lets the work of the first samples finish
   const before = await readSpent(clock)
   const startedAt = performance.now()
   await pause(liveMs)
@@ -87,7 +87,7 @@ async function measureLive(
   })
 }
 
-/** As if the fleet were larger: the coordinator's own objects, several times, with ids and names of their own. */
+/** Simulates a larger fleet: the coordinator's own objects, repeated with new ids and names. */
 async function showLongList(page: Page, api: ApiClient): Promise<void> {
   const known = await api.listAgents()
   const many = Array.from({ length: longSize }, (_, at): AgentView => {
@@ -128,7 +128,7 @@ async function measureScrolling(page: Page, clock: CDPSession, report: Report): 
   })
 }
 
-/** Ten thousand tiles: a frame while the pointer goes over them, and while they are scrolled. */
+/** Ten thousand tiles: cost of a frame while the pointer moves over them, and while they are scrolled. */
 async function measureMap(page: Page, clock: CDPSession, report: Report): Promise<void> {
   await page.getByRole('button', { name: 'Map', exact: true }).click()
   await page.getByRole('region', { name: 'Map of caches' }).getByRole('link').waitFor()

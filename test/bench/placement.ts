@@ -1,4 +1,4 @@
-/** Placing many groups on a large fleet, as one pass of the coordinator does it, beside looking at each agent that fits once. CPU time. */
+/** Placing many groups on a large fleet, as in one pass of the coordinator, against visiting each fitting agent once. CPU time. */
 import type * as IndexModule from '../../src/coordinator/fleet/agent-index.js'
 import type { Place, PlacementGroup } from '../../src/coordinator/fleet/placement-input.js'
 import type * as TargetModule from '../../src/coordinator/fleet/placement-target.js'
@@ -71,7 +71,7 @@ export async function measurePlacement(_: TestEnd, report: Report): Promise<void
     })
 }
 
-/** Two deployments in regions of their own, five agents each at most. */
+/** Two deployments in separate regions, at most five agents each. */
 function makeGroup(id: number): Group {
   const deployment = (number: number) => ({
     id: 2 * id + number,
@@ -95,7 +95,7 @@ function makeAgents(placed: ReadonlyMap<number, readonly Place[]>): IndexModule.
   return Array.from({ length: agentCount }, (_, at) => ({
     id: at + 1,
     state: running,
-    // A region, and what every agent bears.
+    // A region, and a tag of all agents.
     tagIds: [1 + (at % regions), regions + 1],
     groupIds: groupIds.get(at + 1) ?? [],
     rootGroupId: null,

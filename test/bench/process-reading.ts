@@ -1,28 +1,28 @@
-/** What Linux says of a process (proc(5)). */
+/** Figures of a process from Linux (proc(5)). */
 import { readFile } from 'node:fs/promises'
 
 /** The kernel's clock ticks: 100 a second on every Linux that Node runs on. */
 const tickMs = 10
 
-/** Bytes that are in memory now. */
+/** Resident bytes now. */
 export async function readResidentBytes(pid: number): Promise<number> {
   return readStatusBytes(pid, 'VmRSS')
 }
 
-/** Bytes, the most that were in memory at a time. */
+/** Peak resident bytes. */
 export async function readPeakBytes(pid: number): Promise<number> {
   return readStatusBytes(pid, 'VmHWM')
 }
 
-/** User and system, since its start. */
+/** User and system time since its start. */
 export async function readCpuMs(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8')
-  // Behind the name, which may hold blanks: field 3 is the state, 14 and 15 the times.
+  // After the name, which may contain blanks: field 3 is the state, 14 and 15 the times.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * tickMs
 }
 
-/** What it answers, and the CPU time of this process meanwhile: what else the machine does hardly counts. */
+/** Returns the result of `run` and the CPU time of this process meanwhile, which other load hardly affects. */
 export function runTimed<Result>(run: () => Result): readonly [result: Result, cpuMs: number] {
   const before = process.cpuUsage()
   const result = run()

@@ -1,23 +1,23 @@
 /**
- * The process that asks a cache faster than an HTTP library can: whole batches of requests on a few connections. Told how many a second
- * by its parent, and for how long. One of a hundred has the time in its path, by which its parent knows when it was sent.
+ * The process that sends a cache requests faster than an HTTP library can: whole batches on a few connections. Its parent sets the rate
+ * and the duration. One request in a hundred has the time in its path, so that the parent knows when it was sent.
  */
 import { connect, type Socket } from 'node:net'
 
 export interface RawTrafficOrder {
   readonly host: string
   readonly port: number
-  /** Infinity, as null in JSON: as fast as they are answered. */
+  /** Infinity, as null in JSON: at the cache's maximum rate. */
   readonly perSecond: number | null
   readonly seconds: number
 }
 
 export interface RawTrafficResult {
-  /** Answered. */
+  /** Answered requests. */
   readonly perSecond: number
 }
 
-/** Of the path of those that bear a time: milliseconds since 1970 behind it. */
+/** Start of paths with a time: milliseconds since 1970 follow. */
 export const markedPath = '/marked/'
 const connections = 8
 const batch = 20
@@ -72,7 +72,7 @@ async function sendTraffic(order: RawTrafficOrder): Promise<RawTrafficResult> {
   return { perSecond: answered / (tookMs / 1000) }
 }
 
-/** One that two chunks share is not counted, of so many. */
+/** An answer split over two chunks is not counted, which is negligible. */
 function countAnswers(chunk: Buffer): number {
   let count = 0
   for (let at = chunk.indexOf(statusLine); at >= 0; at = chunk.indexOf(statusLine, at + 1)) count++

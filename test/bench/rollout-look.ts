@@ -1,4 +1,4 @@
-/** What a coordinator does once a second while a rollout on ten thousand agents bakes, and how long others wait for it meanwhile. */
+/** The work of a coordinator once a second while a rollout on ten thousand agents bakes, and how long it blocks others meanwhile. */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import { pino } from 'pino'
 import { seeRollout } from '../../src/coordinator/rollouts/see-rollout.js'
@@ -18,7 +18,7 @@ export async function measureRolloutLook(t: TestEnd, report: Report): Promise<vo
   await fillFleet(store.queries)
   const { rollout, observations } = await makeLargeRollout(store.queries)
   const webhooks = { ask: () => undefined, read: () => [], close: () => Promise.resolve() }
-  const service = { store, now: () => Date.now() } as unknown as StateService // all that is asked of it
+  const service = { store, now: () => Date.now() } as unknown as StateService // used parts
   const took: number[] = []
   const longest: number[] = []
   for (let round = 0; round < rounds; round++) {
@@ -37,7 +37,7 @@ export async function measureRolloutLook(t: TestEnd, report: Report): Promise<vo
   })
 }
 
-/** CPU time, so that what else the machine does hardly counts. */
+/** CPU time, which other load hardly affects. */
 async function measureSteps(work: () => Promise<unknown>) {
   const state = { isDone: false }
   const startedMs = readCpuMs()

@@ -1,4 +1,4 @@
-/** Rollouts: how quickly all go back, what waves cost beside a plain deploy, and what observing takes of a core on a real cache. */
+/** Rollouts: how quickly all agents are rolled back, what waves cost against a plain deploy, and the CPU of observing on a real cache. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Rollout } from '../../src/resources/rollout.js'
 import { answering, fetchMark } from '../support/observe-cache.js'
@@ -27,7 +27,7 @@ const observedGoal = 0.01
 const observedMs = 20_000
 const timeoutMs = 120_000
 
-/** All switch at once, and bake until somebody ends it. */
+/** All agents switch at once, and bake until aborted. */
 const baking = { waves: [{ percent: 100 }], bake: 3600 }
 const wavesAlone = { waves: [{ count: 1 }, { percent: 10 }, { percent: 50 }], bake: 0 }
 
@@ -54,7 +54,7 @@ export async function measureRolloutsOfFleet(t: TestEnd, report: Report): Promis
   await measureOverhead(api, group, report)
 }
 
-/** A plain deploy and one in waves right after each other, again and again. */
+/** A plain deploy and one in waves right after each other, repeated. */
 async function measureOverhead(api: ApiClient, group: FleetGroup, report: Report): Promise<void> {
   const [plain, inWaves]: [number[], number[]] = [[], []]
   for (let round = 0; round < rounds / 2; round += 1) {
@@ -102,7 +102,7 @@ export async function measureRolloutOfCache(t: TestEnd, report: Report): Promise
   })
 }
 
-/** Under a light load: what the cache serves costs the log tool, and not its agent. */
+/** Under a light load: requests to the cache cost the log tool CPU, not the agent. */
 async function measureShare(pid: number, ask: () => Promise<unknown>): Promise<number> {
   await pause(2_000)
   const before = await readCpuMs(pid)
@@ -111,7 +111,7 @@ async function measureShare(pid: number, ask: () => Promise<unknown>): Promise<n
   return ((await readCpuMs(pid)) - before) / (performance.now() - startedAt)
 }
 
-/** `word` null: what its file says. Answers how long it took. */
+/** `word` null: keeps the file's text. Returns the duration. */
 async function deploy(
   api: ApiClient,
   { id, fileId }: FleetGroup,
@@ -126,7 +126,7 @@ async function deploy(
   return performance.now() - startedAt
 }
 
-/** Answers the rollout when its wave bakes. */
+/** Returns the path of the rollout once its wave bakes. */
 async function begin(api: ApiClient, { id, fileId }: FleetGroup, source: string): Promise<string> {
   await api.editFile(fileId, source)
   const { body } = await api.call('PUT', `/vclgroups/${id}/deploy?wait=0`, { rollout: baking })
@@ -139,7 +139,7 @@ async function begin(api: ApiClient, { id, fileId }: FleetGroup, source: string)
   return path
 }
 
-/** By the coordinator's own times: when it decided, and when it knew that all are back. */
+/** By the coordinator's own times: of the decision, and of knowing that all are back. */
 async function timeReturn(api: ApiClient, group: FleetGroup, source: string): Promise<number> {
   const path = await begin(api, group, source)
   await api.call('PUT', `${path}/abort`)

@@ -1,4 +1,4 @@
-/** What is sampled of a real cache's log beside the truth: its counters, and the answers that the client got. */
+/** Figures sampled from a real cache's log against the truth: its counters, and the responses its client got. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,10 +12,10 @@ import type { Report } from './figure.js'
 import type { PacedOrder, PacedResult } from './paced-traffic.js'
 
 const perSecond = 1_000
-/** For the sample to follow the rate, before what counts. */
+/** Lets the sample follow the rate before the measurement. */
 const warmSeconds = 10
 const measuredSeconds = 40
-/** Of the samples, until they are answered. */
+/** Until the samples have arrived. */
 const settleMs = 10_000
 const goal = 0.02
 const site = 'site.example'

@@ -1,4 +1,4 @@
-/** A coordinator with a private cache, as `npm start` runs it: from its start until it is ready, on a store that exists, and at rest. */
+/** A coordinator with a private cache, as with `npm start`: from its start until it is ready, on an existing store, and idle. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { makeStateDir, startDaemon, type TestEnd } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
@@ -9,14 +9,14 @@ import { readCpuMs, readResidentBytes } from './process-reading.js'
 const starts = 7
 const startGoalMs = 500
 const memoryGoalBytes = 110e6
-/** V8 gives back what the start alone took. */
+/** Until V8 has returned the memory of the start. */
 const idleMs = 60_000
 
 export async function measureStart(t: TestEnd, report: Report): Promise<void> {
   const bareBytes = await measureBareMemory(t)
   const stateDir = await makeStateDir(t)
   const start = () => startReady(t, stateDir)
-  await (await start()).daemon.stop() // makes the store
+  await (await start()).daemon.stop() // creates the store
   const readyMs: number[] = []
   const cpuMs: number[] = []
   const bareMs: number[] = []

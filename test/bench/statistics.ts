@@ -1,6 +1,6 @@
 /**
- * The archive of statistics: a tick of a fleet into all archives beside plain `rrdtool update` with the same archives and
- * functions; what the API's thread feels of it; and reading a month of one counter.
+ * The archive of statistics: writing a tick of a fleet to all archives, against plain `rrdtool update` with the same
+ * archives and functions; its effect on the API's thread; and reading a month of one counter.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ const caches = 1_000
 const counters = 40
 const stepMs = 10_000
 const rows = 600
-/** A file of rrdtool has 12 MB, and it does one after the other: a tenth of the fleet is measured, and counted ten times. */
+/** A file of rrdtool has 12 MB, and updates are sequential: a tenth of the fleet is measured, and multiplied by ten. */
 const rrdFiles = 100
 const ticks = 30
 const functions = ['AVERAGE', 'MIN', 'MAX', 'LAST']
@@ -40,7 +40,7 @@ export async function measureStatistics(t: TestEnd, report: Report): Promise<voi
   const open = (file: string): Promise<StatisticsArchive> =>
     startArchive({
       url: `sqlite:${join(folder, file)}`,
-      // Committed when it is told to.
+      // Commits on request only.
       options: { ...planArchive(stepMs), commitEveryMs: 3_600_000 },
       events: { wrote: () => undefined, warn: () => undefined },
     })
@@ -94,7 +94,7 @@ async function measureTicks(
   })
 }
 
-/** Milliseconds, the 99th of a hundred. */
+/** 99th percentile in milliseconds. */
 async function measureDelay(work: Promise<unknown>): Promise<number> {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
@@ -103,12 +103,12 @@ async function measureDelay(work: Promise<unknown>): Promise<number> {
   return delay.percentile(99) / 1e6
 }
 
-/** Each cache's sample comes by itself, as from its link. */
+/** Each cache's sample is recorded separately, as from its link. */
 async function recordTick(archive: StatisticsArchive, tick: number): Promise<void> {
   for (let agentId = 1; agentId <= caches; agentId++)
     archive.record({
       agentId,
-      // Phases as agents have them.
+      // Phases like those of agents.
       at: begin + tick * stepMs + ((agentId * 7) % stepMs),
       spanMs: stepMs,
       names,
@@ -158,7 +158,7 @@ async function measureMonth(archive: StatisticsArchive, report: Report): Promise
 }
 
 interface Rrdtool {
-  /** Answers the milliseconds that it took. */
+  /** Returns its duration in milliseconds. */
   update(tick: number): Promise<number>
   end(): Promise<void>
 }

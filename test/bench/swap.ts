@@ -1,4 +1,4 @@
-/** A real cache that serves without a pause while a group with a domain is swapped on it and deployed anew again and again. */
+/** A real cache under constant traffic while a group with a domain is swapped and redeployed on it repeatedly. */
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -61,11 +61,11 @@ export async function measureSwap(t: TestEnd, report: Report): Promise<void> {
 
 interface BareSwap {
   readonly labelMs: number
-  /** A load, the label, and the discard of what had it. */
+  /** A load, the label, and the discard of its previous target. */
   readonly loadMs: number
 }
 
-/** The same by hand, on the same cache before the agent comes. */
+/** The same commands by hand, on the same cache before the agent starts. */
 async function measureBareSwap(cache: Varnishd): Promise<BareSwap> {
   const [{ connectManagementPort }, vcl] = await Promise.all([
     loadBuilt<typeof ConnectionModule>('protocol/connection.js'),
@@ -107,7 +107,7 @@ async function makeSite(api: ApiClient): Promise<BenchSite> {
   const make = async (path: string, body: object): Promise<number> => {
     const { status, text } = await api.call('POST', path, body)
     if (status !== 201) throw new Error(`POST ${path} was answered ${status}: ${text}`)
-    return (JSON.parse(text) as Reference).id // all that is made has an id
+    return (JSON.parse(text) as Reference).id // all created objects have an id
   }
   const fileId = await api.makeFile('shop.vcl', answering('first'))
   const deployment = await api.makeDeployment('shop', await api.findTag('web'))
@@ -127,7 +127,7 @@ interface Measured {
   readonly report: Report
 }
 
-/** The work under way, the cache is asked all the time. */
+/** Sends requests to the cache during the work. */
 async function underTraffic(
   { t, cache, report }: Measured,
   what: string,
@@ -167,7 +167,7 @@ function reportRollbacks(
   })
 }
 
-/** A VCL that had cooled down is not switched to before its probes say that the backends are well. */
+/** The agent switches to a cold VCL only after its probes are healthy. */
 async function measureProbed(
   { t, report }: Measured,
   api: ApiClient,
@@ -181,7 +181,7 @@ async function measureProbed(
     origin.close()
     await once(origin, 'close')
   })
-  const { port } = origin.address() as AddressInfo // a TCP server has this form
+  const { port } = origin.address() as AddressInfo // the form for TCP servers
   for (const mark of ['probed-first', 'probed-second']) {
     await api.editFile(group.fileId, writeProbed(mark, port))
     await timeVerb(api, group.id, 'deploy')

@@ -1,4 +1,4 @@
-/** Figures of groups and domains, of a fleet of simulated caches: what the coordinator takes for them. */
+/** Figures of groups and domains from a fleet of simulated caches: their CPU cost for the coordinator. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { startCoordinator, type CoordinatorProcess, type TestEnd } from '../support/daemon.js'
 import { formatMs, type Report } from './figure.js'
@@ -7,9 +7,9 @@ import { readCpuMs } from './process-reading.js'
 
 const size = 1_000
 const domains = 50
-/** Of three samples of each cache. */
+/** Time for three samples of each cache. */
 const measuredMs = 30_000
-/** Until each cache has told its figures once. */
+/** Until each cache has sent its figures once. */
 const settleMs = 25_000
 const goalShare = 0.1
 

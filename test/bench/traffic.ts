@@ -1,4 +1,4 @@
-/** The process that asks a cache as a few clients do, without a pause, until it is told to stop: every answer is counted. */
+/** The process that sends a cache requests like a few clients, without a pause, until stopped: every response is counted. */
 import { Agent, get } from 'node:http'
 
 export interface TrafficOrder {
@@ -9,12 +9,12 @@ export interface TrafficOrder {
   readonly clients: number
 }
 
-/** To be asked for the result. */
+/** Requests the result. */
 export interface TrafficEnd {
   readonly isOver: true
 }
 
-/** So far: of no use as the answer to an order. */
+/** Totals so far; the answer to an order can be ignored. */
 export interface TrafficResult {
   readonly requests: number
   /** Answered with another status than 200, or not at all. */
@@ -47,7 +47,7 @@ async function runClient(order: TrafficOrder, agent: Agent): Promise<void> {
   }
 }
 
-/** Answers the status; 0 when there was no whole answer. */
+/** Returns the status; 0 without a complete response. */
 function askOnce({ host, port, site }: TrafficOrder, agent: Agent): Promise<number> {
   return new Promise((resolve) => {
     get({ host, port, agent, headers: { host: site } }, (response) => {

@@ -1,11 +1,11 @@
-/** The most memory that any process below another one had, of those that run a given program: as /proc tells it (proc(5)). */
+/** The peak memory of any process below another one that runs a given program, from /proc (proc(5)). */
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** A process that ends between two looks is missed with what it took since the last one. */
+/** Of a process that ends between two checks, the memory allocated since the last one is missed. */
 const lookEveryMs = 2
 
-/** Looks from when there is a process until `work` has ended. `program` is a word of the command line: what is not started yet is still its parent. */
+/** Watches while `work` runs. `program` is a word of the command line: before exec a child still has that of its parent. */
 export async function watchPeak(
   pid: () => number | null,
   program: string,
@@ -31,12 +31,12 @@ export async function watchPeak(
   return peakBytes
 }
 
-/** Itself, and what it started. */
+/** Itself and its descendants. */
 function listBelow(pid: number): readonly number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
     const stat = /^\d+$/.test(name) ? read(Number(name), 'stat') : ''
-    // Behind the name, which may hold blanks: the state, then the parent.
+    // After the name, which may contain blanks: the state, then the parent.
     const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
     if (stat !== '') parents.set(Number(name), parent)
   }
@@ -51,7 +51,7 @@ function readPeak(pid: number): number {
   return Number(kilobytes) * 1024
 }
 
-/** Empty when it is gone. */
+/** Empty if it has ended. */
 function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

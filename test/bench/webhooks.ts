@@ -1,4 +1,4 @@
-/** Deploys to a fleet while all that they make of events is sent to a webhook, against the same without one. */
+/** Deploys to a fleet while all resulting events are sent to a webhook, against the same without one. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +20,7 @@ import { readCpuMs } from './process-reading.js'
 const size = 1_000
 const rounds = 5
 const settleLimitMs = 120_000
-/** Looking costs the coordinator something, too. */
+/** Polling costs the coordinator time, too. */
 const pollMs = 500
 
 export async function measureWebhooks(t: TestEnd, report: Report): Promise<void> {
@@ -66,7 +66,7 @@ export async function measureWebhooks(t: TestEnd, report: Report): Promise<void>
 
   async function untilDelivered(): Promise<void> {
     await eventually(
-      'nothing waits',
+      'all is delivered',
       async () => {
         await pause(pollMs)
         const { text } = await api.call('GET', `/webhooks/${id}`)

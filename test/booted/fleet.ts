@@ -1,4 +1,4 @@
-/** What the tests of packages do on a machine, as an operator types it. */
+/** Steps of the package tests on a machine, as an operator types them. */
 import { eventually } from '../support/eventually.js'
 import { answering } from '../support/observe-cache.js'
 import type { Machine } from './machine.js'
@@ -16,7 +16,7 @@ export async function install(machine: Machine, folder: 'current' | 'lower'): Pr
   return machine.must(`dpkg -i /root/${folder}/*.deb`)
 }
 
-/** The property of the unit, by systemd. */
+/** A property of the unit, from systemd. */
 export async function readUnit(machine: Machine, of: Service, property: string): Promise<string> {
   return (await machine.must(`systemctl show -p ${property} --value ${service[of]}`)).trim()
 }
@@ -28,7 +28,7 @@ export async function readPids(machine: Machine): Promise<Readonly<Record<Servic
   return { agent, coordinator, cache }
 }
 
-/** As the packages leave it, with an account and over TLS of its own; the client is logged in. */
+/** As packaged, with an account and its own TLS; the CLI is logged in. */
 export async function startCoordinator(machine: Machine): Promise<void> {
   await machine.must(`
     umask 077
@@ -39,7 +39,7 @@ export async function startCoordinator(machine: Machine): Promise<void> {
     cachefleet login --server https://localhost:8002 --user admin --password-file /root/password --fingerprint "$fingerprint"`)
 }
 
-/** Its token by standard input. */
+/** The token comes from standard input. */
 export async function enroll(machine: Machine): Promise<string> {
   return machine.must(`set -o pipefail
     sed -i 's/^# tags:.*/tags: [web]/' /etc/cachefleet/agent.yaml
@@ -47,7 +47,7 @@ export async function enroll(machine: Machine): Promise<string> {
       cachefleetd enroll https://localhost:8002`)
 }
 
-/** Deploys a site that answers this mark; `cachefleet apply` waits until it serves. */
+/** Deploys a site with this mark; `cachefleet apply` waits until it serves. */
 export async function deploy(machine: Machine, mark: string): Promise<string> {
   return machine.must(`set -e
     mkdir -p /root/fleet
@@ -65,7 +65,7 @@ YAML
     cachefleet apply -f /root/fleet`)
 }
 
-/** What the cache answers: its mark, else its status. */
+/** The mark in the cache's response, else its status. */
 export async function fetchSite(machine: Machine): Promise<string> {
   const { said } = await machine.run(`curl -s -o /dev/null -D - ${site}`)
   return (
@@ -81,7 +81,7 @@ export async function untilServing(machine: Machine, mark: string): Promise<void
   })
 }
 
-/** As the coordinator sees it. */
+/** According to the coordinator. */
 export async function untilRunning(machine: Machine): Promise<void> {
   await eventually('the agent is Running', async () => {
     const { said } = await machine.run('cachefleet agents list')

@@ -1,4 +1,4 @@
-/** An upgrade that is killed, after each thing that dpkg says it did: what is mended by what an operator types next, and that the cache serves. */
+/** An upgrade killed after each step that dpkg reports: the operator's next commands repair it, and the cache serves throughout. */
 import t from 'tap'
 import { eventually } from '../support/eventually.js'
 import {
@@ -13,7 +13,7 @@ import {
 import { startMachine } from './machine.js'
 
 const machine = await startMachine(t)
-/** Kills all that dpkg started and dpkg itself, when it has said so much. */
+/** Kills dpkg and everything it started after this many reports. */
 const killer = `said=0
 while read -r line; do
   said=$((said + 1))
@@ -32,7 +32,7 @@ await enroll(machine)
 await deploy(machine, 'kept')
 await machine.must(`cat > /root/killer <<'SH'\n${killer}SH\n`)
 
-void t.test('killed after each of its steps, an upgrade is mended', async (t) => {
+void t.test('an upgrade killed after any of its steps can be repaired', async (t) => {
   const { cache } = await readPids(machine)
   await machine.must(upgrade(1_000))
   const steps = (await machine.must('cat /root/said')).trim().split('\n')
@@ -41,10 +41,10 @@ void t.test('killed after each of its steps, an upgrade is mended', async (t) =>
     if (!step.startsWith('status:')) continue
     await install(machine, 'lower')
     const { code } = await machine.run(upgrade(index + 1))
-    // After its last words dpkg may be quicker than who kills it.
+    // After its last report dpkg may end before it is killed.
     if (code === killedCode) killed += 1
     else t.equal(code, 0, step)
-    // What is half installed it names and leaves; the rest it completes.
+    // It reports half-installed packages and leaves them; it completes the others.
     await machine.run('dpkg --configure -a')
     t.equal(await fetchSite(machine), 'kept', `killed after ${step}`)
     await install(machine, 'current')
@@ -57,7 +57,7 @@ void t.test('killed after each of its steps, an upgrade is mended', async (t) =>
   }
   t.ok(killed > 10, `${killed} were killed`)
   await untilRunning(machine)
-  t.equal((await readPids(machine)).cache, cache, 'the cache was not touched')
+  t.equal((await readPids(machine)).cache, cache, 'the cache was not restarted')
   await deploy(machine, 'afterwards')
   t.equal(await fetchSite(machine), 'afterwards')
 })

@@ -1,6 +1,6 @@
 /**
- * A Debian of its own for one test: a copy of the one that scripts/test-packages.mjs made, booted by systemd-nspawn with a network of its
- * own that has loopback alone. It ends with the test, and with its process however that ends.
+ * A separate Debian for one test: a copy of the one that scripts/test-packages.mjs made, booted by systemd-nspawn with its own network of
+ * loopback only. It ends with the test, and with its process however that ends.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,26 +9,26 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { eventually } from '../support/eventually.js'
 
-/** tap's Test, as far as it is needed here. */
+/** The part of tap's Test needed here. */
 export interface TestEnd {
   teardown(stop: () => Promise<void>): unknown
 }
 
 export interface Ran {
   readonly code: number
-  /** Standard output and standard error, as they came. */
+  /** Standard output and standard error, in order. */
   readonly said: string
 }
 
 export interface Machine {
-  /** Its files, seen from outside. */
+  /** Its root folder, seen from outside. */
   readonly folder: string
-  /** Of a shell in it, as root. */
+  /** Runs a shell script in it as root. */
   run(script: string): Promise<Ran>
-  /** Answers what it said; throws with that unless it ended with 0. */
+  /** Returns the output; throws it unless the exit code is 0. */
   must(script: string): Promise<string>
   start(): Promise<void>
-  /** As an operator who presses the button: everything is told to end. */
+  /** Like an operator's power button: all processes are told to end. */
   stop(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ const runTimeoutMs = 180_000
 const outputLimitBytes = 16 << 20
 const environment = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin', 'HOME=/root']
 
-/** What scripts/test-packages.mjs made, by the variable that names it. */
+/** A folder made by scripts/test-packages.mjs, by the variable that contains its path. */
 export function readFolder(variable: string): string {
   const folder = process.env[variable]
   if (!folder) throw new Error(`${variable} is not set: npm run test:packages sets it`)
@@ -49,7 +49,7 @@ export async function startMachine(t: TestEnd): Promise<Machine> {
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-machine-'))
   const tree = join(folder, 'debian')
   t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
-  // By cp: it keeps owners, links and devices.
+  // By cp: it preserves owners, links and devices.
   await runOutside('cp', ['-a', '--reflink=auto', readFolder('CACHEFLEET_DEBIAN'), tree])
   for (const variable of ['CACHEFLEET_PACKAGES', 'CACHEFLEET_LOWER_PACKAGES'])
     await cp(readFolder(variable), join(tree, 'root', basename(readFolder(variable))), {
@@ -57,7 +57,7 @@ export async function startMachine(t: TestEnd): Promise<Machine> {
     })
   await writeFile(join(tree, 'etc/hosts'), '127.0.0.1 localhost edge\n')
   await writeFile(join(tree, 'etc/hostname'), 'edge\n')
-  // What is killed are processes: nothing has to be on disk.
+  // Tests kill processes only, so nothing has to be synced to disk.
   await writeFile(join(tree, 'etc/dpkg/dpkg.cfg.d/quick'), 'force-unsafe-io\n')
   const machine = new BootedMachine(tree)
   t.teardown(() => machine.stop())
@@ -75,7 +75,7 @@ class BootedMachine implements Machine {
   }
 
   async start(): Promise<void> {
-    // Of KILL it would end alone, and the machine go on without it.
+    // Of KILL only nspawn itself would end, and the machine would continue.
     const child = spawn('setpriv', ['--pdeathsig', 'TERM', 'systemd-nspawn', ...this.#words()], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -131,7 +131,7 @@ class BootedMachine implements Machine {
     const ended = once(child, 'exit')
     child.kill('SIGTERM')
     const late = setTimeout(() => {
-      // The first process of the machine takes all others with it.
+      // The machine's first process ends all others with it.
       process.kill(this.#leader, 'SIGKILL')
       child.kill('SIGKILL')
     }, stopTimeoutMs)
@@ -149,6 +149,6 @@ async function readChild(pid: number): Promise<number> {
 
 async function runOutside(command: string, words: readonly string[]): Promise<void> {
   const child = spawn(command, words, { stdio: 'inherit' })
-  const [code] = (await once(child, 'exit')) as [number | null] // as node:child_process says
+  const [code] = (await once(child, 'exit')) as [number | null] // node:child_process
   if (code !== 0) throw new Error(`${command} ${words.join(' ')} ended with ${code}`)
 }

@@ -1,4 +1,4 @@
-/** From packages on a fresh host to a host without them, on one booted machine: what each step leaves. */
+/** From installing packages on a fresh host to purging them, on one booted machine: the result of each step. */
 import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.js'
 import { answering } from '../support/observe-cache.js'
@@ -24,7 +24,7 @@ const { must, run } = {
 }
 
 void t.test(
-  'installing starts nothing, and needs neither Node, compiler nor network',
+  'installing starts no unit, and needs neither Node, compiler nor network',
   async (t) => {
     t.not((await run('command -v node')).code, 0)
     t.match((await must('cat /proc/net/dev')).match(/^ *\w+:/gm)?.join(), /^ *lo:$/)
@@ -40,7 +40,7 @@ void t.test(
   },
 )
 
-void t.test('from a join token to a site that is served', async (t) => {
+void t.test('from a join token to a served site', async (t) => {
   await must(`cat > /etc/varnish/default.vcl <<'VCL'\n${answering('distribution')}VCL\n`)
   await must('systemctl restart varnish')
   await untilServing(machine, 'distribution')
@@ -48,7 +48,7 @@ void t.test('from a join token to a site that is served', async (t) => {
   const { cache } = await readPids(machine)
   await enroll(machine)
   await untilRunning(machine)
-  t.equal(await fetchSite(machine), 'distribution', 'it serves what it served until a deploy')
+  t.equal(await fetchSite(machine), 'distribution', 'the old VCL serves until a deploy')
   await deploy(machine, 'first')
   t.equal(await fetchSite(machine), 'first')
   await deploy(machine, 'second')
@@ -57,7 +57,7 @@ void t.test('from a join token to a site that is served', async (t) => {
   t.match(await must('cachefleet vclgroups validate site'), 'the VCL compiles')
 })
 
-void t.test('the units are hardened, and nothing that the daemons do is refused', async (t) => {
+void t.test('the units are hardened, and the daemons are denied nothing they need', async (t) => {
   for (const unit of ['cachefleet-agent', 'cachefleet-coordinator']) {
     const said = await must(`systemd-analyze security --no-pager ${unit}.service`)
     const exposure = Number(/Overall exposure level for \S+: ([\d.]+)/.exec(said)?.[1])
@@ -68,10 +68,10 @@ void t.test('the units are hardened, and nothing that the daemons do is refused'
   t.notMatch(log, 'no private manager answers', 'VCL is checked beside the cache, not in it')
 })
 
-/** Seconds: longer than from one ping of the daemons to the next, 10 s. */
+/** Seconds: longer than between two pings of the daemons, 10 s. */
 const watchdogSeconds = 15
 
-void t.test('a healthy daemon is not ended by the watchdog', async (t) => {
+void t.test('the watchdog does not end a healthy daemon', async (t) => {
   await Promise.all((['agent', 'coordinator'] as const).map((of) => checkWatchdog(t, of)))
   await untilRunning(machine)
 })
@@ -84,7 +84,7 @@ async function checkWatchdog(t: Test, of: 'agent' | 'coordinator'): Promise<void
     systemctl daemon-reload && systemctl restart ${unit}`)
   const readPing = async () => Number(await readUnit(machine, of, 'WatchdogTimestampMonotonic'))
   const [started, pid] = [await readPing(), (await readPids(machine))[of]]
-  // Microseconds. Without a ping that counts it would have been ended by then.
+  // Microseconds. Without a valid ping the watchdog would have ended it by then.
   await eventually(
     `${of} has pinged for longer than the watchdog waits`,
     async () => (await readPing()) - started > watchdogSeconds * 1e6,
@@ -94,7 +94,7 @@ async function checkWatchdog(t: Test, of: 'agent' | 'coordinator'): Promise<void
   await must(`rm -r ${folder} && systemctl daemon-reload`)
 }
 
-void t.test('an upgrade restarts the daemons and not the cache', async (t) => {
+void t.test('an upgrade restarts the daemons but not the cache', async (t) => {
   const before = await readPids(machine)
   await must('touch /run/ask')
   const asked = run(
@@ -114,7 +114,7 @@ void t.test('an upgrade restarts the daemons and not the cache', async (t) => {
 })
 
 void t.test(
-  'after a restart of the host the cache serves, without a coordinator too',
+  'after a reboot of the host the cache serves, even without a coordinator',
   async (t) => {
     await must(`mkdir -p /etc/systemd/system/varnish.service.d
     cp /usr/share/doc/cachefleet-agent/examples/varnish.service.d/cachefleet.conf /etc/systemd/system/varnish.service.d/
@@ -132,10 +132,10 @@ void t.test(
 )
 
 void t.test(
-  'a cache that cannot start with the boot file has the VCL of its distribution',
+  'a cache that cannot start with the boot file uses its distribution’s VCL',
   async (t) => {
     const bootFile = '/var/lib/cachefleet/boot.cli'
-    // So many restarts in a row are more than systemd does for a unit.
+    // systemd limits restarts of a unit in a row, and these exceed the limit.
     const restart = 'systemctl reset-failed varnish && systemctl restart varnish'
     await must(`systemctl stop cachefleet-agent && cp -p ${bootFile} /root/kept`)
     await must(`echo 'vcl.inline site nonsense' > ${bootFile} && ${restart}`)
@@ -146,7 +146,7 @@ void t.test(
     await untilServing(machine, 'third')
     const { cache } = await readPids(machine)
     await must('systemctl kill -s KILL --kill-who=main varnish')
-    await eventually('systemd started it again', async () => {
+    await eventually('systemd restarted it', async () => {
       const pid = (await readPids(machine)).cache
       return pid !== '0' && pid !== cache
     })
@@ -159,7 +159,7 @@ void t.test(
   },
 )
 
-void t.test('removing stops the daemons and keeps what they know', async (t) => {
+void t.test('removing stops the daemons and keeps their data', async (t) => {
   await untilRunning(machine)
   const { cache } = await readPids(machine)
   await must('dpkg -r cachefleet-agent cachefleet-coordinator cachefleet cachefleet-common')
@@ -180,7 +180,7 @@ const kept = [
   ...['/var/lib/cachefleet-coordinator/coordinator.db', '/var/lib/cachefleet-coordinator/ca.pem'],
 ]
 
-void t.test('purging leaves nothing of them, and the cache serves on', async (t) => {
+void t.test('purging removes everything, and the cache keeps serving', async (t) => {
   await must('dpkg -P cachefleet-agent cachefleet-coordinator cachefleet cachefleet-common')
   for (const folder of [
     '/etc/cachefleet',

@@ -1,4 +1,4 @@
-/** A run of `apply` ends as the fleet stands, also where it had nothing to change. */
+/** A run of `apply` ends with the state of the fleet, even if it changed nothing. */
 import fc from 'fast-check'
 import t from 'tap'
 import { judgeEndStates } from '../../src/cli/apply/end-state.js'
@@ -21,11 +21,11 @@ void t.test('the worst state of a deployed group decides the exit code', (t) => 
       return (ended?.exitCode ?? 0) === codes[worst]
     }),
   )
-  t.equal(judgeEndStates([]), null, 'nothing is deployed')
+  t.equal(judgeEndStates([]), null, 'no group is deployed')
   t.end()
 })
 
-void t.test('each group that is not Active is named, with where it failed', (t) => {
+void t.test('each group that is not Active is named with its failures', (t) => {
   const errors = Array.from({ length: 7 }, (_, at) => `line ${at}\nmore`)
   t.match(judgeEndStates([group('Active'), group('Degraded', errors)]), {
     message: /^site is Degraded \(edge-0: line 0; .*edge-4: line 4; and 2 more\)$/,

@@ -1,4 +1,4 @@
-/** An administrator of an organization who applies folders, at a terminal or not. */
+/** An administrator of an organization applies folders, with or without a terminal. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -25,7 +25,7 @@ export interface Fixture {
   readonly list: (path: string) => Promise<Json[]>
 }
 
-/** By path in the folder. */
+/** By path inside the folder. */
 export type Files = Readonly<Record<string, string>>
 
 export async function startFixture(t: Test): Promise<Fixture> {
@@ -66,11 +66,11 @@ export async function makeFolder(t: Test, files: Files): Promise<string> {
 
 interface Terminal {
   readonly environment: Environment
-  /** Once the question stands on standard error. */
+  /** Called once the question is on standard error. */
   readonly answer: () => Promise<string>
 }
 
-/** A run whose standard streams are a terminal, at which somebody takes a while. */
+/** A run on a terminal whose user takes a while to answer. */
 export async function answerOnTerminal(
   words: readonly string[],
   { environment, answer }: Terminal,
@@ -83,7 +83,7 @@ export async function answerOnTerminal(
   stderr?.setEncoding('utf8').on('data', (text: string) => (said.err += text))
   const running = runProgram(words, {
     environment,
-    // What the program asks of its streams, these have.
+    // These have all stream features that the program uses.
     stdin: stdin as unknown as NodeJS.ReadStream,
     stdout: stdout as unknown as NodeJS.WriteStream,
     stderr: stderr as unknown as NodeJS.WriteStream,
@@ -93,6 +93,6 @@ export async function answerOnTerminal(
   await eventually('it asks', () => said.err.includes('(y/N)'))
   stdin?.write(await answer())
   const code = await running
-  await new Promise((resume) => setImmediate(resume)) // what was written is handed on
+  await new Promise((resume) => setImmediate(resume)) // lets pending output arrive
   return { code, ...said }
 }

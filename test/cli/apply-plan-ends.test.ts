@@ -4,7 +4,7 @@ import { startFixture } from './apply-fixture.js'
 
 const main = 'vcl 4.1;\nbackend default none;\n'
 
-void t.test('a plan whose group no cache can have says so, and ends with 1', async (t) => {
+void t.test('a plan with a group that no cache can load ends with 1', async (t) => {
   const { apply, list } = await startFixture(t)
   const group = 'kind: vclgroup\nname: site\nmainVCL: main.vcl\ndeployments: [web]\ndeployed: true'
   const files = {
@@ -16,5 +16,5 @@ void t.test('a plan whose group no cache can have says so, and ends with 1', asy
     out: /^ {4}! /m,
     err: /vclgroup "site" cannot be deployed: \w/,
   })
-  t.same(await list('/vclgroups'), [], 'and nothing was changed')
+  t.same(await list('/vclgroups'), [], 'nothing was changed')
 })

@@ -1,4 +1,4 @@
-/** What `apply` plans: run against objects that keep the API's rules, whatever was there before. */
+/** The plans of `apply`: run against objects that follow the API's rules, from any starting point. */
 import fc from 'fast-check'
 import t from 'tap'
 import { keyOf, type PresentObject, type WantedObject } from '../../src/cli/apply/apply-objects.js'
@@ -29,7 +29,7 @@ function run(world: World, { steps }: Pick<ApplyPlan, 'steps'>, owner = set): Wo
   return steps.reduce((now, step) => applyStep(now, step, owner), world)
 }
 
-/** Two sets and what people made by hand, each applied after the other. */
+/** Two sets and objects made by hand, applied one after the other. */
 const worlds: fc.Arbitrary<World> = fc
   .tuple(folders, folders, fc.array(fc.nat({ max: 12 }), { maxLength: 4 }))
   .map(([ours, theirs, byHand]) => {
@@ -48,7 +48,7 @@ const situations = fc.record({
   adopt: fc.boolean(),
 })
 
-void t.test('a plan that is not refused makes what is wanted, and a second one is empty', (t) => {
+void t.test('a plan that is not refused converges, and a second one is empty', (t) => {
   let ran = 0
   const property = fc.property(situations, ({ world, wanted, prune, adopt }) => {
     const planned = plan(world, wanted, { prune, adopt })
@@ -60,11 +60,11 @@ void t.test('a plan that is not refused makes what is wanted, and a second one i
     if (again.steps.length + again.refusals.length > 0) throw new Error(JSON.stringify(again))
   })
   fc.assert(property, runs)
-  t.ok(ran > runs.numRuns / 4, 'enough of them were not refused')
+  t.ok(ran > runs.numRuns / 4, 'enough plans were not refused')
   t.end()
 })
 
-void t.test('a run that ended anywhere is gone on with by the next', (t) => {
+void t.test('the next run continues after an interrupted one', (t) => {
   const property = fc.property(situations, fc.nat(), ({ world, wanted, prune, adopt }, at) => {
     const planned = plan(world, wanted, { prune, adopt })
     if (planned.refusals.length > 0) return
@@ -80,7 +80,7 @@ void t.test('a run that ended anywhere is gone on with by the next', (t) => {
 })
 
 void t.test(
-  'only what belongs to the set and has no document is deleted, and only when told',
+  'only objects of the set without a document are deleted, and only with --prune',
   (t) => {
     const property = fc.property(situations, ({ world, wanted, prune, adopt }) => {
       const named = new Set(wanted.map(keyOf))
@@ -97,7 +97,7 @@ void t.test(
 )
 
 void t.test(
-  'what belongs to another set is refused, and stays as it is, unless it is adopted',
+  'objects of another set are refused and stay unchanged, unless adopted',
   (t) => {
     const property = fc.property(situations, ({ world, wanted, prune }) => {
       const { steps, refusals } = plan(world, wanted, { prune })
@@ -129,7 +129,7 @@ const site = (parts: Partial<Record<string, string[]>> = {}): WantedObject => ({
   },
 })
 
-void t.test('a group is deployed when what it would load changed, and says why', (t) => {
+void t.test('a group is deployed with a reason when its program would change', (t) => {
   const world = run(new Map(), plan(new Map(), [file('main', 'a'), site()]))
   const reasons = (wanted: readonly WantedObject[], from: World = world): readonly unknown[] =>
     plan(from, wanted).steps.flatMap((step) => (step.action === 'deploy' ? [step.reason] : []))
@@ -150,7 +150,7 @@ void t.test('a group is deployed when what it would load changed, and says why',
   t.end()
 })
 
-void t.test('a group that gives a domain up is deployed before the one that gets it', (t) => {
+void t.test('a group that gives up a domain is deployed before the one that receives it', (t) => {
   const domain = { kind: 'domain', name: 'd', fields: {} } as const
   const named = (name: string, domains: string[]): WantedObject => ({ ...site({ domains }), name })
   const before = [file('main', 'a'), domain, named('old', ['d']), named('new', [])]
@@ -165,16 +165,16 @@ void t.test('a group that gives a domain up is deployed before the one that gets
 })
 
 void t.test(
-  'references to nothing, and to what would be pruned, are refused with both names',
+  'references to missing objects, and to ones to be pruned, are refused with both names',
   (t) => {
     const world = run(new Map(), plan(new Map(), [file('main', 'a')]))
     const problemsOf = (planned: ApplyPlan): readonly string[] =>
       planned.refusals.map(({ name, problem }) => `${name}: ${problem}`)
     t.match(problemsOf(plan(new Map(), [site()])), [/^site: mainVCL: there is no file "main"/])
-    t.same(problemsOf(plan(world, [site()])), [], 'what is on the coordinator may be referred to')
+    t.same(problemsOf(plan(world, [site()])), [], 'existing objects may be referenced')
     t.match(problemsOf(plan(world, [site()], { prune: true })), [/^site: .*"main" would be pruned/])
     const unread = new Map([...run(world, plan(world, [site()]))].slice(1))
-    t.same(problemsOf(plan(unread, [])), [], 'what was not read is no matter of this folder')
+    t.same(problemsOf(plan(unread, [])), [], 'objects not read are not checked')
     const byHand = run(world, plan(world, [site()]))
     const made = byHand.get('vclgroup site')
     const users = new Map(byHand)
@@ -187,7 +187,7 @@ void t.test(
 )
 
 void t.test(
-  'a tag that an agent sends is not pruned; one of a shared agent may be referred to',
+  'a tag sent by an agent is not pruned; a tag of a shared agent may be referenced',
   (t) => {
     const sent: PresentObject = {
       kind: 'tag',

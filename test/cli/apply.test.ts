@@ -1,4 +1,4 @@
-/** `apply` where no cache is needed: what documents are refused for, whose objects are whose, who may. */
+/** `apply` where no cache is needed: refusals of documents, ownership of objects, permissions. */
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -9,7 +9,7 @@ import { call, makeHome, type Ran } from './run-cli.js'
 const main = 'vcl 4.1;\nbackend default none;\n'
 
 void t.test(
-  'YAML and JSON, several documents in a file, every spelling that the API takes',
+  'apply accepts YAML and JSON, several documents per file, and every spelling of the API',
   async (t) => {
     const { apply, list } = await startFixture(t)
     const files = {
@@ -61,12 +61,12 @@ Name: eu
     t.match(await apply(again), { code: 0, out: 'nothing to change\n' }, 'a GET body is a document')
     const smaller = { 'x.yaml': 'kind: deployment\nname: web\ntags: [eu]' }
     t.match(await apply(smaller), { code: 0, out: 'change deployment "web": done\n' })
-    t.match(await list('/deployments'), [{ max: 1 }], 'what is left out is the default')
+    t.match(await list('/deployments'), [{ max: 1 }], 'an omitted field is reset to its default')
   },
 )
 
 void t.test(
-  'what is wrong with documents is told with file and line, before any call',
+  'invalid documents are reported with file and line before any call',
   async (t) => {
     const environment = { ...(await makeHome(t)), CACHEFLEET_SERVER: 'http://127.0.0.1:1' }
     const refused: readonly (readonly [text: string, problem: RegExp])[] = [
@@ -188,7 +188,7 @@ void t.test('a folder of VCL is one document, and each of its files an object', 
   }
 })
 
-void t.test('a reference to nothing is refused with its line', async (t) => {
+void t.test('a reference to a missing object is refused with its line', async (t) => {
   const { apply, list } = await startFixture(t)
   const group = 'kind: vclgroup\nname: g\nmainVCL: f\nincludes: [i]\ndomains: [d.example]\n'
   const ran = await apply({ 'a.yaml': `kind: tag\nname: t\n---\n${group}` }, '--prune')
@@ -203,7 +203,7 @@ void t.test('a reference to nothing is refused with its line', async (t) => {
 })
 
 void t.test(
-  'two sets do not fight, what people made is nobody’s, and --adopt takes both',
+  'sets leave each other’s and handmade objects alone, and --adopt takes over both',
   async (t) => {
     const { apply, list, person } = await startFixture(t)
     const ownerOf = async (name: string): Promise<unknown> =>
@@ -249,7 +249,7 @@ void t.test(
   },
 )
 
-void t.test('other organizations are not touched, whoever applies', async (t) => {
+void t.test('apply changes one organization only, even for the system administrator', async (t) => {
   const { apply, tenants, environmentOf, makeFolder } = await startFixture(t)
   const document = 'kind: tag\nname: web'
   t.match(await apply({ 'a.yaml': document }), { code: 0, out: 'create tag "web": done\n' })
@@ -270,7 +270,7 @@ void t.test('other organizations are not touched, whoever applies', async (t) =>
 })
 
 void t.test(
-  'who may too little is told all that is missing, before anything is changed',
+  'a user with too few rights gets all missing ones listed before anything is changed',
   async (t) => {
     const { tenants, person, environmentOf, makeFolder, list } = await startFixture(t)
     const bert = await tenants.addPerson('bert', 'red')
@@ -299,7 +299,7 @@ void t.test(
   },
 )
 
-void t.test('what somebody changes while the plan is looked at is not overwritten', async (t) => {
+void t.test('an object changed during the confirmation is not overwritten', async (t) => {
   const { apply, person, environmentOf, makeFolder, list } = await startFixture(t)
   const files = (source: string): Files => ({
     'a.yaml': `kind: file\nname: f\nsource: ${source}`,
@@ -319,10 +319,10 @@ void t.test('what somebody changes while the plan is looked at is not overwritte
   t.match(ran.err, /~ change file "f"[^]*- delete tag "gone"[^]*Delete tag "gone"\?/)
   t.match(ran.err, /file "f" was changed by somebody else since the plan was made[^]*0 of 2 steps/)
   t.match(await list('/files'), [{ version: 2 }])
-  t.match(await apply(files('b')), { code: 0 }, 'seen and wanted')
+  t.match(await apply(files('b')), { code: 0 }, 'a new plan may overwrite it')
 })
 
-void t.test('two runs at once leave what one run makes', async (t) => {
+void t.test('two simultaneous runs leave the result of one', async (t) => {
   const { apply, list } = await startFixture(t)
   const names = ['a', 'b', 'c', 'd', 'e']
   const files = {

@@ -1,4 +1,4 @@
-/** Certificates through the client: chain and key from files or standard input, onto simulated caches that have a TLS listener. */
+/** Certificates in the CLI: chain and key from files or standard input, onto simulated caches with a TLS listener. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,32 +14,32 @@ interface Harness {
   readonly edge: TlsCache
   readonly first: CertificateText
   readonly second: CertificateText
-  /** With the words behind `cachefleet certificates`. */
+  /** With the arguments after `cachefleet certificates`. */
   readonly cli: (words: readonly string[], input?: string) => Promise<Ran>
-  /** Of the certificate that is kept. */
+  /** Of the stored certificate. */
   readonly fingerprint: () => Promise<unknown>
-  /** A file with the text; answers its path. */
+  /** Writes a file with the text; returns its path. */
   readonly write: (name: string, text: string) => Promise<string>
 }
 
-void t.test('certificates through the client', async (t) => {
+void t.test('certificates in the CLI', async (t) => {
   const harness = await start(t)
-  await t.test('what cannot be a certificate is refused in the API’s words, without the key', (t) =>
+  await t.test('an invalid certificate is refused in the API’s words, without the key', (t) =>
     refuse(t, harness),
   )
-  await t.test('chain and key from files are kept, and a deploy puts them on caches', (t) =>
+  await t.test('chain and key from files are stored, and a deploy puts them on caches', (t) =>
     addAndDeploy(t, harness),
   )
-  await t.test('a renewal takes the key from standard input, or both in one', (t) =>
+  await t.test('a renewal reads the key, or chain and key, from standard input', (t) =>
     renew(t, harness),
   )
-  await t.test('one that a cache refuses is exit 1 with what it said', (t) =>
+  await t.test('a certificate refused by a cache ends with 1 and the cache’s message', (t) =>
     refuseRenewal(t, harness),
   )
-  await t.test('a rollback wants --yes, and brings back what was served', (t) =>
+  await t.test('a rollback requires --yes, and restores the previous certificate', (t) =>
     rollBack(t, harness),
   )
-  await t.test('the list has what expires first above, and never a key', (t) => list(t, harness))
+  await t.test('the list sorts by expiry, and never shows a key', (t) => list(t, harness))
 })
 
 async function start(t: Test): Promise<Harness> {
@@ -108,7 +108,7 @@ async function addAndDeploy(t: Test, { cli, edge, first, write }: Harness): Prom
   const added = await cli(['add', ...words])
   t.match(added, { code: 0, err: '', out: /shop/ })
   t.notMatch(added.out, /PRIVATE KEY/)
-  t.equal(edge.loads().length, 0, 'no cache gets it by that')
+  t.equal(edge.loads().length, 0, 'no cache has it yet')
   t.match(await cli(['deploy', 'shop', '--wait', '60s']), { code: 0, out: 'shop: Active\n' })
   t.equal(edge.loads().length, 1)
 }
@@ -126,7 +126,7 @@ async function renew(t: Test, harness: Harness): Promise<void> {
     code: exitCodes.refused,
     err: /key: it is not the key of the first certificate/,
   })
-  t.equal(await harness.fingerprint(), before, 'what was refused changes nothing')
+  t.equal(await harness.fingerprint(), before, 'a refusal changes nothing')
   t.match(await cli([...words, '-'], second.key), { code: 0, out: 'shop: Active\n' })
   t.not(await harness.fingerprint(), before)
   t.equal(edge.loads().length, 2)
@@ -160,7 +160,7 @@ async function rollBack(t: Test, harness: Harness): Promise<void> {
   t.match(await cli(['rollback', 'shop', '--yes']), { code: 0, out: 'shop: Active\n' })
   t.not(await harness.fingerprint(), before)
   t.match(await cli(['rollback', 'shop', '--yes']), { code: 0 })
-  t.equal(await harness.fingerprint(), before, 'and back again')
+  t.equal(await harness.fingerprint(), before, 'the second rollback undoes the first')
 }
 
 async function list(t: Test, { cli, first }: Harness): Promise<void> {

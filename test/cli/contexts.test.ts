@@ -1,4 +1,4 @@
-/** Several logins of one user, which of them counts, and the change of the own password. */
+/** Several logins of one user, which of them is in use, and changing the user's own password. */
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -33,7 +33,7 @@ void t.test('contexts', async (t) => {
     return /GET (\S+)\/api/.exec(err)?.[1] ?? err
   }
 
-  await t.test('are logins side by side, default without a name', async (t) => {
+  await t.test('are separate logins, with default as the unnamed one', async (t) => {
     t.match(await cli('contexts list'), { code: 0, out: /^NAME/ })
     t.match(await login(controller.base, ''), { code: 0 })
     t.match(await login(other.base, '--context second'), { code: 0 })
@@ -46,7 +46,7 @@ void t.test('contexts', async (t) => {
     t.equal(await serverInUse(), controller.base)
   })
 
-  await t.test('are switched, and --context is for one call', async (t) => {
+  await t.test('are switched, and --context applies to one call', async (t) => {
     t.match(await cli('contexts use second'), { code: 0, out: /second is in use/ })
     t.equal(await serverInUse(), other.base)
     t.match(await cli('contexts list'), { out: /second +true/ })
@@ -57,7 +57,7 @@ void t.test('contexts', async (t) => {
     t.equal(await readFile(file, 'utf8'), 'second\n')
   })
 
-  await t.test('that nobody logged in as are refused, with those there are', async (t) => {
+  await t.test('without a login are refused with a list of existing ones', async (t) => {
     const refused = await cli('contexts use third')
     t.match(refused, {
       code: exitCodes.refused,
@@ -69,18 +69,18 @@ void t.test('contexts', async (t) => {
         code: exitCodes.usage,
         err: /not a name of a context/,
       })
-    t.equal(await serverInUse(), other.base, 'what was in use still is')
+    t.equal(await serverInUse(), other.base, 'the context in use is unchanged')
   })
 
-  await t.test('are forgotten after a yes, without the coordinator', async (t) => {
+  await t.test('are deleted after a confirmation, without the coordinator', async (t) => {
     t.match(await cli('contexts delete second'), { code: exitCodes.usage, err: /--yes/ })
     await other.http.close()
     t.match(await cli('logout'), { code: exitCodes.refused, err: /Cannot reach/ })
     t.match(await cli('contexts delete second --yes'), { code: 0, out: '', err: '' })
-    t.equal(await serverInUse(), controller.base, 'the default counts again')
+    t.equal(await serverInUse(), controller.base, 'the default is in use again')
   })
 
-  await t.test('a file that says nonsense counts as none', async (t) => {
+  await t.test('an invalid context file counts as none', async (t) => {
     await writeFile(join(dirname(sessionFile(environment)), 'context'), '{"a":1}\n')
     t.equal(await serverInUse(), controller.base)
     t.match(await cli('logout'), { code: 0 })
@@ -88,13 +88,13 @@ void t.test('contexts', async (t) => {
   })
 })
 
-void t.test('the own password', async (t) => {
+void t.test('the user’s own password', async (t) => {
   const { controller, environment, cli } = await startPerson(t)
   const words = `login --server ${controller.base} --user ${user} --password-stdin`
   t.match(await cli(words, `${password}\n`), { code: 0 })
   t.match(await cli(`${words} --context other`, `${password}\n`), { code: 0 })
 
-  await t.test('is refused by a wrong present one, or one that is too short', async (t) => {
+  await t.test('needs the right current one, and a new one long enough', async (t) => {
     const wrong = await cli('password --password-stdin', `wrong wrong wrong\n${fresh}\n`)
     t.match(wrong, { code: exitCodes.denied, out: '' })
     t.match(wrong.err, /^cachefleet: [^\n]+\(trace \w+\)\n$/)
@@ -105,7 +105,7 @@ void t.test('the own password', async (t) => {
     t.match(await cli('password'), { code: exitCodes.usage, err: /--password-stdin/ })
   })
 
-  await t.test('is changed, this login goes on, the others have ended', async (t) => {
+  await t.test('is changed; this login stays valid, the others end', async (t) => {
     const ran = await cli('password --password-stdin', `${password}\n${fresh}\n`)
     t.match(ran, { code: 0, err: '', out: /password is changed/ })
     t.match(await cli('whoami'), { code: 0 })

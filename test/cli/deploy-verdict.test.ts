@@ -1,9 +1,9 @@
-/** What is said of the caches that a deploy did not reach. */
+/** How caches without the new release are described after a deploy. */
 import t from 'tap'
 import { readGroup, shownState } from '../../src/cli/deploy-verdict.js'
 import { agentStates } from '../../src/resources/agent-state.js'
 
-void t.test('an agent that is gone applies nothing, whatever its place was last', (t) => {
+void t.test('an agent that is gone applies nothing, whatever its last state', (t) => {
   const place = (id: number, state: string) => ({ agent: { id, name: `edge-${id}` }, state })
   const { places } = readGroup({
     agentStates: [

@@ -1,4 +1,4 @@
-/** Deploying through the client, with its exit codes, and what agents say: coordinator and agents are real processes. */
+/** Deploys in the CLI, with their exit codes, and queries of agents: coordinator and agents are real processes. */
 import t, { type Test } from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import type { AgentView, GroupView } from '../support/api-client.js'
@@ -9,18 +9,18 @@ import { call, endOf, makeHome, startClient, type Environment, type Ran } from '
 
 const main = 'vcl 4.1;\nbackend default none;\n'
 const broken = 'vcl 4.1;\nbackend default none;\ninclude "no-such-include.vcl";\n'
-/** Slow heartbeats: an agent that is stopped stays hung, not Down, for as long as these tests wait. */
+/** Slow heartbeats: a stopped agent counts as hung, not Down, during these tests. */
 const heartbeatSeconds = 60
 
 interface Harness {
   readonly environment: Environment
   readonly simulated: readonly AgentView[]
-  /** Two agent processes; the second is stopped by tests. */
+  /** Two agent processes; tests stop the second. */
   readonly live: AgentView
   readonly hung: AgentView
   readonly hanging: Daemon
   readonly cli: (...words: string[]) => Promise<Ran>
-  /** A root group on these agents, one tag and one deployment of its own. */
+  /** A root group on these agents, with a tag and a deployment of its own. */
   makeGroup(name: string, agents: readonly AgentView[], parts?: GroupParts): Promise<number>
   readGroup(id: number): Promise<GroupView>
 }
@@ -83,7 +83,7 @@ async function startHarness(t: Test): Promise<Harness> {
   }
 }
 
-/** Runs `work` while one agent process is stopped; afterwards it goes on and is awaited. */
+/** Runs `work` while one agent process is stopped, then resumes it. */
 async function whileHung(harness: Harness, work: () => Promise<void>): Promise<void> {
   harness.hanging.signal('SIGSTOP')
   try {
@@ -109,7 +109,7 @@ void t.test('deploying', async (t) => {
     cli('vg', verb, group, '--plan', ...words)
   const isLoading = async (id: number) => (await harness.readGroup(id)).agentStates.length === 1
 
-  await t.test('to all its agents is exit 0 and prints no progress on a pipe', async (t) => {
+  await t.test('to all agents ends with 0 and prints no progress to a pipe', async (t) => {
     const id = await harness.makeGroup('all', simulated)
 
     t.match(await cli('vg', 'validate', 'all'), { code: 0, out: /^all: .*compiles/ })
@@ -137,12 +137,12 @@ void t.test('deploying', async (t) => {
     const ran = await call(['vg', 'deploy', 'all'], { ...harness, terminal: true })
     t.equal(ran.code, 0)
     t.match(ran.err, /^\r\x1b\[Kdeploying/)
-    t.match(ran.err, /\r\x1b\[K$/, 'it is gone at the end')
+    t.match(ran.err, /\r\x1b\[K$/, 'the line is cleared at the end')
     t.notMatch(ran.err, /\n/)
     t.match(ran.out, /revision 2, 3 of 3 applied/)
   })
 
-  await t.test('back to an earlier revision needs a yes, compiling anew does not', async (t) => {
+  await t.test('a rollback asks for confirmation, a reload does not', async (t) => {
     t.match(await cli('vg', 'rollback', 'all'), { code: exitCodes.usage, err: /--yes/ })
     t.match(await plan('rollback', 'all'), {
       code: exitCodes.changes,
@@ -173,7 +173,7 @@ void t.test('deploying', async (t) => {
     t.match(await cli('vg', 'rollback', 'all', '--yes'), { code: exitCodes.refused })
   })
 
-  await t.test('what is staged is promoted, or dropped', async (t) => {
+  await t.test('a stage is promoted or dropped', async (t) => {
     await harness.makeGroup('staged', simulated.slice(0, 2))
     await harness.makeGroup('canary', simulated.slice(2))
     t.match(await cli('vg', 'deploy', 'staged'), { code: 0 })
@@ -209,7 +209,7 @@ void t.test('deploying', async (t) => {
     await undeploy(t, harness, 'staged')
   })
 
-  await t.test('what cannot be put together is exit 1 with file and line', async (t) => {
+  await t.test('a group that cannot be assembled ends with 1 and file and line', async (t) => {
     await harness.makeGroup('bad', simulated, { source: broken })
     const planned = await plan('deploy', 'bad')
     t.match(planned, { code: exitCodes.refused, out: /^\+include "no-such-include\.vcl";$/m })
@@ -222,9 +222,9 @@ void t.test('deploying', async (t) => {
     t.match(await cli('vg', 'deploy', '987654'), { code: 1, err: /987654 was not found/ })
   })
 
-  await t.test('tests that nobody can run are told', (t) => checkUntested(t, harness))
+  await t.test('tests that no agent can run are reported', (t) => checkUntested(t, harness))
 
-  await t.test('with too few agents is exit 1', async (t) => {
+  await t.test('with too few agents ends with 1', async (t) => {
     await harness.makeGroup('few', [live], { min: 1 })
     await cli('dep', 'update', 'few', '--max', '2', '--min', '2')
     const ran = await cli('vg', 'deploy', 'few', '--wait', '5s')
@@ -232,10 +232,10 @@ void t.test('deploying', async (t) => {
     await undeploy(t, harness, 'few')
   })
 
-  await t.test('detached is exit 0 at once, and goes on', async (t) => {
+  await t.test('with --detach ends with 0 at once, and the deploy continues', async (t) => {
     const id = await harness.makeGroup('later', simulated)
     t.match(await cli('vg', 'deploy', 'later', '--detach'), { code: 0, err: '' })
-    await eventually('all have it', async () => {
+    await eventually('all agents have it', async () => {
       const { agentStates } = await harness.readGroup(id)
       return agentStates.length === 3 && agentStates.every(({ state }) => state === 'applied')
     })
@@ -247,14 +247,14 @@ void t.test('deploying', async (t) => {
     await harness.makeGroup('half', [live, hung], { min: 1 })
     await whileHung(harness, async () => {
       const part = await cli('vg', 'deploy', 'half', '--wait', '10s')
-      t.match(part, { code: exitCodes.partial, out: /1 of 2 applied/ }, 'min, but not all')
+      t.match(part, { code: exitCodes.partial, out: /1 of 2 applied/ }, 'min reached, but not all')
       t.match(part.err, /^cachefleet: half: 1 of 2 applied, 100 percent wanted; .*hung \(\w+\)\n$/)
     })
     await undeploy(t, harness, 'half')
 
     await harness.makeGroup('share', [live, hung], { min: 1 })
     await whileHung(harness, async () => {
-      // Who hangs in phase one is waited for half of this.
+      // An agent that hangs in phase one is awaited for half of this time.
       const share = ['--wait', '10s', '--percent', '50']
       t.match(await cli('vg', 'deploy', 'share', ...share), { code: 0 }, 'the share is reached')
     })
@@ -269,7 +269,7 @@ void t.test('deploying', async (t) => {
   })
 
   await t.test(
-    'a deploy that cannot end is cancelled, and who waits is told by whom',
+    'an endless deploy can be cancelled, and the waiting call reports by whom',
     async (t) => {
       const id = await harness.makeGroup('endless', [hung])
       t.match(await cli('vg', 'cancel', 'endless'), {
@@ -292,7 +292,7 @@ void t.test('deploying', async (t) => {
     },
   )
 
-  await t.test('Ctrl-C ends the client with 130, and the deploy stays pending', async (t) => {
+  await t.test('Ctrl-C ends the CLI with 130, and the deploy stays pending', async (t) => {
     const id = await harness.makeGroup('stopped', [hung])
     await whileHung(harness, async () => {
       const child = startClient(['vg', 'deploy', 'stopped', '--wait', '60s'], harness.environment)
@@ -307,7 +307,7 @@ void t.test('deploying', async (t) => {
     await undeploy(t, harness, 'stopped')
   })
 
-  await t.test('agents tell what their caches hold', async (t) => {
+  await t.test('agents report what their caches hold', async (t) => {
     const name = simulated[0]?.name ?? ''
     const shown = {
       vcls: /cf-idle +active +auto/,

@@ -1,4 +1,4 @@
-/** A deployment that is ill with its groups is told once. */
+/** A problem that a deployment shares with its groups is listed once. */
 import fc from 'fast-check'
 import t from 'tap'
 import { dropRepeated, type BorneProblem } from '../../src/cli/drop-repeated.js'
@@ -10,7 +10,7 @@ const row = (type: string, id: number, code: string, deploymentIds: number[] = [
   deploymentIds,
 })
 
-void t.test('of several groups the deployment, of one the group', (t) => {
+void t.test('several groups are represented by their deployment, a single group by itself', (t) => {
   const [shop, blog] = [
     row('vclgroup', 1, 'below-min', [7]),
     row('vclgroup', 2, 'below-min', [7, 8]),
@@ -19,14 +19,14 @@ void t.test('of several groups the deployment, of one the group', (t) => {
   t.same(dropRepeated([shop, blog, eu]), [eu])
   t.same(dropRepeated([shop, eu]), [shop])
   t.same(dropRepeated([blog, us]), [blog])
-  t.same(dropRepeated([eu]), [eu], 'where the groups may not be read')
-  t.same(dropRepeated([shop, blog]), [shop, blog], 'where the deployments may not be read')
+  t.same(dropRepeated([eu]), [eu], 'without access to the groups')
+  t.same(dropRepeated([shop, blog]), [shop, blog], 'without access to the deployments')
   const refused = [row('vclgroup', 1, 'load-failed', [7]), row('vclgroup', 2, 'load-failed', [7])]
   t.same(dropRepeated([...refused, row('deployment', 7, 'load-failed')]), refused)
   t.end()
 })
 
-void t.test('every code that is somewhere stays somewhere, and other nouns all stay', (t) => {
+void t.test('every problem code remains listed, and all other nouns stay', (t) => {
   const rows: fc.Arbitrary<BorneProblem[]> = fc.array(
     fc.record({
       type: fc.constantFrom('agent', 'vclgroup', 'deployment'),

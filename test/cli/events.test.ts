@@ -1,4 +1,4 @@
-/** `events` and `apilogs tail`: what is printed, how a break is mended, how it ends. */
+/** `events` and `apilogs tail`: their output, reconnects, and exit codes. */
 import type { ChildProcess } from 'node:child_process'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -22,7 +22,7 @@ async function startHome(t: Test) {
   return { controller, environment }
 }
 
-/** Runs until it is stopped; `lines` grows. */
+/** Runs until stopped; `lines` grows. */
 function start(t: Test, words: readonly string[], environment: Environment) {
   const child: ChildProcess = startClient(words, environment)
   const ended = endOf(child)
@@ -45,7 +45,7 @@ function start(t: Test, words: readonly string[], environment: Environment) {
   }
 }
 
-void t.test('a stream that is cut anywhere is read the same', async (t) => {
+void t.test('a stream is parsed the same in any chunks', async (t) => {
   const text =
     ':\nid: 7\n\nid: 8\nevent: agent\ndata: {"a":"ä\\n"}\n\nid: 9\nevent: x\ndata: {}\n\nid: 1'
   const cut = fc.uniqueArray(fc.nat(text.length), { maxLength: 6 }).map((places) => {
@@ -70,7 +70,7 @@ async function* toStream(pieces: readonly string[]): AsyncGenerator<string> {
   for (const piece of pieces) yield await Promise.resolve(piece)
 }
 
-void t.test('events goes on when its token ends, without gap or repeat', async (t) => {
+void t.test('events continues when its token expires, without gap or repeat', async (t) => {
   const { controller, environment } = await startHome(t)
   await addLog(controller, 0)
   const client = start(
@@ -94,10 +94,10 @@ void t.test('events goes on when its token ends, without gap or repeat', async (
   t.equal(await client.ended, exitCodes.interrupted)
 })
 
-void t.test('events ends with the session, in one line', async (t) => {
+void t.test('events ends with the session, with one line on standard error', async (t) => {
   const { controller, environment } = await startHome(t)
   const client = start(t, ['events', '--json'], environment)
-  await eventually('it listens', () => controller.hub.count > 0)
+  await eventually('it is subscribed', () => controller.hub.count > 0)
 
   await call(['logout'], { environment })
 
@@ -121,7 +121,7 @@ void t.test('apilogs tail prints the last entries and then each new one', async 
   )
 })
 
-void t.test('what is typed wrongly is exit 2 and says what is right', async (t) => {
+void t.test('an invalid option ends with 2 and names the valid form', async (t) => {
   const environment = await makeHome(t)
   for (const [words, reason] of [
     [['events', '--type', 'user'], /known are agent/],
@@ -133,7 +133,7 @@ void t.test('what is typed wrongly is exit 2 and says what is right', async (t) 
     t.match(await call(words, { environment }), { code: exitCodes.usage, err: reason })
 })
 
-void t.test('a line says what it is about and how it is', (t) => {
+void t.test('a line names the object and its state', (t) => {
   const describe = (event: string, data: Record<string, unknown>) =>
     describeEvent({ id: 1, event, data })
   const agent = { id: 3, name: 'edge-1', stateName: 'Running', tags: [{ id: 1, name: 'eu' }] }

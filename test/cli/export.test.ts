@@ -1,4 +1,4 @@
-/** What is exported is what `apply` would find: nothing is to be changed by it. */
+/** An export contains what `apply` would find, so applying it changes nothing. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ async function makeFolder(t: Test): Promise<string> {
   return folder
 }
 
-void t.test('export, then apply: nothing to change', beside(200_000), async (t) => {
+void t.test('applying an export changes nothing', beside(200_000), async (t) => {
   const { coordinator } = await startMixedFleet(t, { one: '7.1.1', two: '7.1.1' })
   const { api, base } = coordinator
   const environment = {
@@ -73,7 +73,7 @@ void t.test('export, then apply: nothing to change', beside(200_000), async (t) 
   ])
   t.match(await run('export', folder), { code: 2, err: /is not empty/ })
 
-  await t.test('makes the same fleet elsewhere', async (t) => {
+  await t.test('creates the same fleet elsewhere', async (t) => {
     const other = await startMixedFleet(t, { one: '7.1.1', two: '7.1.1' })
     const there = {
       ...environment,
@@ -82,14 +82,14 @@ void t.test('export, then apply: nothing to change', beside(200_000), async (t) 
     }
     const applied = await call(['apply', '-f', folder], { environment: there })
     t.equal(applied.code, 0, applied.err)
-    // A pinned version is of where it was made: the text of it is not, and was put there as the first.
+    // A pinned version belongs to the old fleet: its text is not exported, and the new fleet has version 1 of another text.
     t.match(await call(['apply', '-f', folder, '--plan'], { environment: there }), { code: 0 })
     const again = join(await makeFolder(t), 'again')
     t.equal((await call(['export', again], { environment: there })).code, 0)
     t.equal(await readFile(join(again, 'fleet.yaml'), 'utf8'), documents)
   })
 
-  await t.test('says what apply would do where a deploy is not of now', async (t) => {
+  await t.test('notes what apply would change when a deploy is out of date', async (t) => {
     await api.editFile(part, '# another\n')
     const later = join(await makeFolder(t), 'later')
     t.match(await run('export', later), {
@@ -103,7 +103,7 @@ void t.test('export, then apply: nothing to change', beside(200_000), async (t) 
   })
 })
 
-void t.test('names of files on disk lead nowhere and differ', (t) => {
+void t.test('exported file names are safe and unique', (t) => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ minLength: 1, unit: 'grapheme' })), (names) => {
       const chosen = [...chooseFileNames(names).values()]

@@ -1,4 +1,4 @@
-/** Files from a folder through the client: uploaded, compared, given back, deleted. */
+/** Files of a folder in the CLI: uploaded, compared, downloaded, deleted. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -23,7 +23,7 @@ void t.test('files', async (t) => {
     rows.map(({ name, action, version }) => `${String(name)} ${String(action)} ${String(version)}`)
 
   await t.test(
-    'come from a path, from standard input, and as base64 when they are no text',
+    'come from a path or standard input, as base64 unless they are text',
     async (t) => {
       const path = join(folder, 'main.vcl')
       const ran = await run(['files', 'add', path, '--json', '--name', 'x.vcl'], fixture)
@@ -61,7 +61,7 @@ void t.test('files', async (t) => {
     },
   )
 
-  await t.test('of a folder are uploaded once, then only what changed', async (t) => {
+  await t.test('of a folder are uploaded once, then only those that changed', async (t) => {
     t.strictSame(actions(await upload()), [
       'a.vcl created 1',
       'b.vcl created 1',
@@ -81,7 +81,7 @@ void t.test('files', async (t) => {
     t.match(between, { code: 0, out: /^\+# changed/m })
   })
 
-  await t.test('are given back as they are stored, each version of them', async (t) => {
+  await t.test('are downloaded as stored, in every version', async (t) => {
     t.match(await fixture.cli(['files', 'get', 'a.vcl', '--content']), {
       code: 0,
       out: 'sub a_one { }\n# changed\n',
@@ -104,7 +104,7 @@ void t.test('files', async (t) => {
     })
   })
 
-  await t.test('that the folder lost are deleted only when asked, and never in use', async (t) => {
+  await t.test('missing in the folder are deleted only with --delete, if unused', async (t) => {
     await fixture.json('vclgroups', 'add', '--name', 'site', '--main-vcl', 'main.vcl')
     await rm(join(folder, 'b.vcl'))
     await rm(join(folder, 'main.vcl'))

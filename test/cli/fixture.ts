@@ -1,4 +1,4 @@
-/** A coordinator with its API, and the client as its administrator calls it, with a token and a home of its own. */
+/** A coordinator with its API, and the CLI called as its administrator, with a token and its own home. */
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
@@ -10,12 +10,12 @@ export interface Fixture {
   readonly environment: Environment
   readonly folder: string
   cli(words: readonly string[], options?: Partial<RunOptions>): Promise<Ran>
-  /** Fails the test unless it is exit 0. */
+  /** Fails the test on an exit code other than 0. */
   json(...words: string[]): Promise<Json>
   list(...words: string[]): Promise<Json[]>
 }
 
-/** Ends with the test. */
+/** Stops with the test. */
 export async function startFixture(t: Test): Promise<Fixture> {
   const api = await startClient(t)
   const home = await makeHome(t)
@@ -33,7 +33,7 @@ export async function startFixture(t: Test): Promise<Fixture> {
     environment,
     folder,
     cli,
-    json: (...words) => read(words) as Promise<Json>, // verbs about one object answer it
+    json: (...words) => read(words) as Promise<Json>, // verbs on one object return it
     list: (...words) => read([...words]) as Promise<Json[]>, // lists are arrays of objects
   }
 }

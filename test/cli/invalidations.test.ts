@@ -1,4 +1,4 @@
-/** `ban`, `purge` and `invalidations` through the client: targets, n of m, exit codes. The coordinator is a real process. */
+/** `ban`, `purge` and `invalidations` in the CLI: targets, n of m, exit codes. The coordinator is a real process. */
 import t, { type Test } from 'tap'
 import type { ApiClient } from '../support/api-client.js'
 import { makeStateDir, startCoordinator, startDaemon, type Daemon } from '../support/daemon.js'
@@ -7,15 +7,15 @@ import { call, makeHome, type Ran } from './run-cli.js'
 
 interface Harness {
   readonly api: ApiClient
-  /** Its process is stopped by tests. */
+  /** Tests stop its process. */
   readonly hanging: Daemon
   readonly cli: (...words: string[]) => Promise<Ran>
   readonly cliOnTerminal: (...words: string[]) => Promise<Ran>
-  /** At a terminal, where this is typed. */
+  /** At a terminal with this input. */
   readonly cliAsked: (input: string, ...words: string[]) => Promise<Ran>
 }
 
-/** Two simulated agents and `hung`; slow heartbeats, so that one that is stopped is not Down while these tests wait. */
+/** Two simulated agents and `hung`; slow heartbeats, so that a stopped agent is not Down during these tests. */
 async function startHarness(t: Test): Promise<Harness> {
   const coordinator = await startCoordinator(t, {
     words: ['--no-agent', '--simulate', '2', '--heartbeat', '60'],
@@ -47,10 +47,10 @@ async function startHarness(t: Test): Promise<Harness> {
   }
 }
 
-void t.test('bans and purges through the client', async (t) => {
+void t.test('bans and purges in the CLI', async (t) => {
   const { cli, cliOnTerminal, cliAsked, hanging } = await startHarness(t)
 
-  await t.test('a ban that all have done exits 0', async (t) => {
+  await t.test('a ban done by all agents ends with 0', async (t) => {
     const ran = await cli('ban', 'obj.http.x-url ~ ^/img/', '--all')
     t.match(ran, { code: 0, out: /^ban 1: Completed, 3 of 3 done\n$/, err: '' })
     const named = await cli('--json', 'ban', 'obj.age > 1h', '--agents', 'hung', '--ttl', '60')
@@ -60,7 +60,7 @@ void t.test('bans and purges through the client', async (t) => {
     t.match(await cliOnTerminal('ban', 'obj.age > 1h', '--all'), { code: 0, err: /3 done/ })
   })
 
-  await t.test('on a terminal a ban of everything is asked about', async (t) => {
+  await t.test('on a terminal a ban of everything asks for confirmation', async (t) => {
     const words = ['ban', 'obj.status != 0', '--all'] as const
     const before = (await cli('invalidations', 'list', '--csv')).out
     const no = await cliAsked('n\n', ...words)
@@ -74,7 +74,7 @@ void t.test('bans and purges through the client', async (t) => {
     t.match(await cli(...words), { code: 0, err: /matches every object/ }, 'a script is not asked')
   })
 
-  await t.test('a plan says whom it would reach, and sends nothing', async (t) => {
+  await t.test('a plan lists the agents it would reach, and sends nothing', async (t) => {
     const before = (await cli('invalidations', 'list', '--csv')).out
     const ran = await cli('ban', 'req.url ~ a', '--tags', 'simulated', '--plan')
     const out = 'would reach 2 of 2 agents, 0 of them when they reconnect\n'
@@ -83,7 +83,7 @@ void t.test('bans and purges through the client', async (t) => {
     t.equal((await cli('invalidations', 'list', '--csv')).out, before)
   })
 
-  await t.test('what is refused exits 1, what is no call 2', async (t) => {
+  await t.test('a refusal ends with 1, invalid usage with 2', async (t) => {
     t.match(await cli('ban', 'req.url', '--all'), { code: 1, err: /position 8/ })
     t.match(await cli('ban', 'req.url ~ (', '--all'), {
       code: 1,
@@ -95,10 +95,10 @@ void t.test('bans and purges through the client', async (t) => {
     t.match(await cli('purge', '/a', '--all'), { code: 1, err: /not absolute/ })
     t.match(await cli('purge', 'http://a.example/', '--all', '--header', 'x'), { code: 2 })
     const purged = await cli('purge', 'http://a.example/', '--all', '--header', 'Soft: 1')
-    t.match(purged, { code: 0, out: /Completed, 3 of 3/ }, 'no group holds the host')
+    t.match(purged, { code: 0, out: /Completed, 3 of 3/ }, 'no group has the host')
   })
 
-  await t.test('an agent that does not answer is waited for, as long as is wanted', async (t) => {
+  await t.test('the call waits for a silent agent, as long as requested', async (t) => {
     hanging.signal('SIGSTOP')
     const ran = await cli('ban', 'obj.age > 2h', '--all', '--wait', '1s')
     t.match(ran, { code: 4, out: /2 of 3 done/, err: /this continues: hung \(pending/ })

@@ -1,4 +1,4 @@
-/** `log`: what is printed of requests, in lines and as JSON; texts of clients do nothing on a terminal (docs/behaviour.md, Live log). */
+/** `log`: requests as lines and as JSON; texts of clients have no effect on a terminal (docs/behaviour.md, Live log). */
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { logOrderSubject, logPartSubject } from '../../src/coordinator/bus/subjects.js'
@@ -36,7 +36,7 @@ const parts: LoggedTransaction['parts'] = [
   { kind: 'fetch', xid: 8, parentXid: 7, reason: 'fetch', records: [] },
 ]
 
-/** One cache, whose log is one request to each stream, with its record where it is wanted; three lines were left out before. */
+/** One cache that logs one request per stream, with its records if requested; three lines were dropped before. */
 async function startFleet(t: Test) {
   let traffic: Traffic | undefined
   t.teardown(() => traffic?.close())
@@ -69,7 +69,7 @@ async function startFleet(t: Test) {
     call(['log', '--limit', '1', ...words], { environment, ...more })
 }
 
-void t.test('a request is a line, and nothing in it acts', async (t) => {
+void t.test('a request is one line, and control characters in it are escaped', async (t) => {
   const run = await startFleet(t)
   for (const terminal of [true, false]) {
     const { code, out } = await run([], { terminal })
@@ -84,7 +84,7 @@ void t.test('a request is a line, and nothing in it acts', async (t) => {
   t.notMatch(json.slice(0, -1), /[\p{Cc}\u202e]/u)
 })
 
-void t.test('with --detail its records stand below it', async (t) => {
+void t.test('with --detail the records follow the request', async (t) => {
   const run = await startFleet(t)
   const { out } = await run(['--detail'], { terminal: true })
   t.same(out.split('\n').slice(1), [
@@ -99,7 +99,7 @@ void t.test('with --detail its records stand below it', async (t) => {
   t.match(JSON.parse(json), { records: parts, recordsLeftOut: 2 })
 })
 
-void t.test('what is refused is told, and where', async (t) => {
+void t.test('a refusal is printed with its position', async (t) => {
   const run = await startFleet(t)
   const { code, err } = await run(['-q', 'ReqHeader:Cookie ~ "a"'])
   t.not(code, 0)

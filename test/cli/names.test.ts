@@ -1,4 +1,4 @@
-/** Names where ids are taken: whose, of what form, and how many at once. */
+/** Names in place of ids: their organization, their form, and how many at once. */
 import t from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import { nameFlags } from '../../src/cli/name-flags.js'
@@ -19,21 +19,21 @@ void t.test('names stand for ids', async (t) => {
     for (const name of ['web', 'edge'])
       others.push(await api.expect(201, 'POST', '/tags', { name, organization: { id } }))
 
-  await t.test('the own one, where others have the same name', async (t) => {
+  await t.test('the caller’s own object wins over others of the same name', async (t) => {
     t.match(await fixture.json('tags', 'get', 'web'), { id: own['id'] })
     const id = String(others[0]?.['id'])
     t.match(await fixture.json('tags', 'get', id), { organization: { name: 'acme' } })
   })
 
-  await t.test('not where several others are called so: all are named', async (t) => {
+  await t.test('a name that several others have is refused with all their ids', async (t) => {
     const ambiguous = await fixture.cli(['tags', 'get', 'edge'])
     t.equal(ambiguous.code, exitCodes.refused)
     for (const { id, name } of others)
-      if (name === 'edge') t.ok(ambiguous.err.includes(String(id)), 'both are named')
+      if (name === 'edge') t.ok(ambiguous.err.includes(String(id)), 'both are listed')
     t.match(ambiguous.err, /of organization acme\).*\(of organization blue\)/)
   })
 
-  await t.test('one that is not there is told', async (t) => {
+  await t.test('an unknown name is reported', async (t) => {
     const unknown = await fixture.cli(['deployments', 'add', '--name', 'x', '--tags', 'nosuch,web'])
     t.match(unknown, {
       code: exitCodes.refused,
@@ -47,7 +47,7 @@ void t.test('names stand for ids', async (t) => {
     })
   })
 
-  await t.test('one that looks like an id has a backslash before it', async (t) => {
+  await t.test('a name that looks like an id is written after a backslash', async (t) => {
     const year = await fixture.json('tags', 'add', '--name', '2024')
     const slashed = await fixture.json('tags', 'add', '--name', '\\2024')
     t.match(await fixture.cli(['tags', 'get', '2024']), { code: 1, err: /2024 was not found/ })
@@ -58,13 +58,13 @@ void t.test('names stand for ids', async (t) => {
     })
   })
 
-  await t.test('domains in any spelling', async (t) => {
+  await t.test('a domain is found in any spelling', async (t) => {
     await fixture.json('domains', 'add', '--fqdn', '*.münchen.example')
     for (const typed of ['*.MÜNCHEN.example', '*.xn--mnchen-3ya.example', '*.münchen.example.'])
       t.match(await fixture.json('domains', 'get', typed), { fqdn: '*.xn--mnchen-3ya.example' })
   })
 
-  await t.test('hundreds in as few calls as addresses hold', async (t) => {
+  await t.test('hundreds of names take as few calls as URLs hold', async (t) => {
     const names = Array.from({ length: 60 }, (_, index) => `${index} ${'ü'.repeat(40)}`)
     for (const name of names) await api.expect(201, 'POST', '/tags', { name })
     const ran = await fixture.cli(['tags', 'delete', ...names, '--yes', '--verbose'])
@@ -74,12 +74,12 @@ void t.test('names stand for ids', async (t) => {
   })
 })
 
-void t.test('a parameter that the API names is told as the flag that it is here', (t) => {
+void t.test('a parameter in an API message is replaced by its CLI flag', (t) => {
   const said = (message: string) => nameFlags(message)
   t.equal(said('in use; ?force=true makes it anyway'), 'in use; --force makes it anyway')
   t.equal(said('(?waitMore=60s)'), '(--wait-more 60s)')
   t.equal(said('say ?agents=all.'), 'say --agents all.')
   const own = 'urls[0]: https://shop.example/?page=1&force=true is too long'
-  t.equal(said(own), own, "an address is the caller's own")
+  t.equal(said(own), own, "a URL of the caller is left alone")
   t.end()
 })

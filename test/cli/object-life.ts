@@ -1,4 +1,4 @@
-/** The life of one object through the client: made, read, changed, deleted. */
+/** The life of one object in the CLI: created, read, changed, deleted. */
 import type { Test } from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import type { Json } from '../coordinator/controller/client.js'

@@ -1,4 +1,4 @@
-/** The life of every kind of object through the client, and what it prints. */
+/** The life of every kind of object in the CLI, and its output. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -9,7 +9,7 @@ import { live } from './object-life.js'
 
 const main = 'vcl 4.1;\nbackend default none;\n'
 
-void t.test('every kind of object is made, read, changed and deleted', async (t) => {
+void t.test('every kind of object is created, read, changed and deleted', async (t) => {
   const fixture = await startFixture(t)
   const { api, folder } = fixture
   const web = await fixture.json('tags', 'add', '--name', 'web')
@@ -53,9 +53,9 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
       includes: [{ id: file['id'] }],
     },
   })
-  t.match(await fixture.json('tags', 'get', 'a,b*'), { id: comma['id'] }, 'a name is no pattern')
+  t.match(await fixture.json('tags', 'get', 'a,b*'), { id: comma['id'] }, 'a name is not a pattern')
 
-  await t.test('with the whole body as text, from a file, from standard input', async (t) => {
+  await t.test('the whole body comes as text, from a file or from standard input', async (t) => {
     const data = { name: 'data', mainVCL: { id: file['id'] }, includes: [{ id: file['id'] }] }
     const path = join(folder, 'group.json')
     await writeFile(path, JSON.stringify(data))
@@ -78,7 +78,7 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
       t.match(await fixture.cli(['vg', 'update', 'y', '--data', bad]), { code: 2, out: '' })
   })
 
-  await t.test('join tokens are shown once; several objects are deleted at once', async (t) => {
+  await t.test('join tokens are shown once; several objects can be deleted at once', async (t) => {
     const made = await fixture.json(
       ...['jointokens', 'add', '--label', 'edge', '--max-uses', '2', '--tags', 'web,new-tag'],
     )
@@ -101,7 +101,7 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
     t.match(await fixture.cli(['agents', 'delete', 'edge-1', '--force', '--yes']), { code: 0 })
   })
 
-  await t.test('domains are found by their name, and given to groups', async (t) => {
+  await t.test('domains are found by name, and assigned to groups', async (t) => {
     t.match(await fixture.json('domains', 'add', '--fqdn', 'Shop.Example'), {
       fqdn: 'shop.example',
     })
@@ -122,7 +122,7 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
     t.match(await fixture.cli(['vclgroups', 'delete', 'shop', '--yes']), { code: 0 })
   })
 
-  await t.test('sessions and api logs are listed, in every form', async (t) => {
+  await t.test('sessions and api logs are listed in every format', async (t) => {
     for (const noun of [
       'agents',
       'tags',
@@ -143,7 +143,7 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
   })
 })
 
-void t.test('lists are filtered, sorted and cut by the coordinator', async (t) => {
+void t.test('the coordinator filters, sorts and pages lists', async (t) => {
   const fixture = await startFixture(t)
   for (const name of ['c', 'a', 'b']) await fixture.json('tags', 'add', '--name', `x-${name}`)
   const names = async (...words: string[]) =>
@@ -166,13 +166,13 @@ void t.test('lists are filtered, sorted and cut by the coordinator', async (t) =
     })
 })
 
-void t.test('what is printed', async (t) => {
+void t.test('output', async (t) => {
   const fixture = await startFixture(t)
   const { api, environment } = fixture
   const names = ["=cmd|' /C calc'!A0", '+1', '-1', '@x', 'a,b "q"', '\u202eevil']
   for (const name of names) await api.expect(201, 'POST', '/tags', { name })
 
-  await t.test('as JSON is what the API answered', async (t) => {
+  await t.test('as JSON equals the API’s answer', async (t) => {
     t.strictSame(await fixture.list('tags', 'list'), await api.list('/tags'))
     t.strictSame(await fixture.list('tags', 'list', '--filter', 'name=nothing'), [])
   })
@@ -183,14 +183,14 @@ void t.test('what is printed', async (t) => {
     t.equal(out.trimEnd().split('\r\n').length, names.length + 1)
     for (const name of names.slice(0, 4)) t.ok(out.includes(`,'${name}`), name)
     t.ok(out.includes('"a,b ""q"""'))
-    t.ok(out.includes('\u202eevil'), 'a file gets what is stored')
+    t.ok(out.includes('\u202eevil'), 'a file gets the stored text')
     const onTerminal = await fixture.cli(['tags', 'list', '--csv'], { terminal: true })
     t.ok(onTerminal.out.includes('\\u202eevil'))
     const empty = await fixture.cli(['tags', 'list', '--csv', '--filter', 'name=nothing'])
     t.equal(empty.out, 'id,name,static,organization\r\n')
   })
 
-  await t.test('of what is a text for people is CSV and JSON for programs too', async (t) => {
+  await t.test('of texts for people exists as CSV and JSON too', async (t) => {
     const path = join(fixture.folder, 'x.vcl')
     await writeFile(path, main)
     await fixture.json('files', 'add', path)
@@ -205,7 +205,7 @@ void t.test('what is printed', async (t) => {
   })
 
   await t.test(
-    'beside a list, on a terminal: how many more there are, or that there is none',
+    'after a list on a terminal includes the total, or that the list is empty',
     async (t) => {
       const tell = async (...words: string[]) =>
         (await fixture.cli(['tags', 'list', ...words], { terminal: true })).err
@@ -215,7 +215,7 @@ void t.test('what is printed', async (t) => {
     },
   )
 
-  await t.test('as a table has colour on a terminal only, and no acting character', async (t) => {
+  await t.test('as a table has colour on a terminal only, and no control characters', async (t) => {
     await enrol(api, 'edge-1')
     const plain = await fixture.cli(['agents', 'list'])
     t.match(plain.out, /^ID {2}NAME/)
@@ -231,13 +231,13 @@ void t.test('what is printed', async (t) => {
     t.ok(tags.out.includes('\\u202eevil'))
   })
 
-  await t.test('of calls is told on standard error with --verbose, without tokens', async (t) => {
+  await t.test('with --verbose lists calls on standard error, without tokens', async (t) => {
     const { err } = await fixture.cli(['tags', 'list', '--verbose', '--take', '1'])
     t.match(err, /^GET http:\/\/127\.0\.0\.1:\d+\/api\/v1\/tags\?take=1 200 \d+ ms\n$/)
   })
 })
 
-void t.test('on a terminal a deletion is asked about', async (t) => {
+void t.test('on a terminal a deletion asks for confirmation', async (t) => {
   const fixture = await startFixture(t)
   await fixture.json('tags', 'add', '--name', 'web')
   const words = ['tags', 'delete', 'web']
@@ -251,7 +251,7 @@ void t.test('on a terminal a deletion is asked about', async (t) => {
   t.strictSame(await fixture.list('tags', 'list'), [])
 })
 
-void t.test('a deletion that ends early says how far it came', async (t) => {
+void t.test('a deletion that fails midway reports how many are gone', async (t) => {
   const fixture = await startFixture(t)
   for (const name of ['a', 'b', 'c']) await fixture.json('tags', 'add', '--name', name)
   await fixture.json('deployments', 'add', '--name', 'x', '--tags', 'c')
@@ -260,7 +260,7 @@ void t.test('a deletion that ends early says how far it came', async (t) => {
   t.match(await fixture.list('tags', 'list'), [{ name: 'c' }])
 })
 
-void t.test('a closed pipe ends the client silently, at any length', async (t) => {
+void t.test('a closed pipe ends the CLI silently, at any length', async (t) => {
   const fixture = await startFixture(t)
   for (let index = 0; index < 50; index += 1)
     await fixture.api.expect(201, 'POST', '/tags', { name: `${index}-${'x'.repeat(240)}` })

@@ -23,7 +23,7 @@ void t.test('the fleet at a glance', async (t) => {
     })
   await fixture.json('tags', 'add', '--name', 'web')
 
-  const { out } = await eventually('all is told', async () => {
+  const { out } = await eventually('everything is listed', async () => {
     const ran = await fixture.cli(['overview'])
     return /created tag web/.test(ran.out) ? ran : undefined
   })

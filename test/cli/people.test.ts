@@ -1,4 +1,4 @@
-/** Who may do what, through the client: organizations, accounts, users, permissions, API tokens. */
+/** Access control in the CLI: organizations, accounts, users, permissions, API tokens. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -84,5 +84,5 @@ void t.test('organizations, accounts, users, permissions and API tokens', async 
   for (const noun of ['organizations', 'accounts', 'users', 'permissions', 'sessions'])
     for (const form of [[], ['--csv']])
       t.match(await fixture.cli([noun, 'list', ...form]), { code: 0, err: '' }, noun)
-  t.match(await api.list('/permissions'), [], 'what it might do went with it')
+  t.match(await api.list('/permissions'), [], 'the permissions went with the user')
 })

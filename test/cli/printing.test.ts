@@ -1,4 +1,4 @@
-/** What the client prints, and what it makes of what is typed: the parts without a connection. */
+/** The CLI's output and its parsing of arguments: the parts without a connection. */
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import t from 'tap'
@@ -17,7 +17,7 @@ import { call, makeHome } from './run-cli.js'
 
 const here = { environment: {} }
 
-void t.test('CSV is RFC 4180: a reader gets every cell back, formulas with an apostrophe', (t) => {
+void t.test('CSV follows RFC 4180: every cell reads back, formulas with an apostrophe', (t) => {
   const cell = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '"', ',', '\r', '\n', 'a') }),
@@ -35,7 +35,7 @@ void t.test('CSV is RFC 4180: a reader gets every cell back, formulas with an ap
   t.end()
 })
 
-void t.test('no character of a name acts on a terminal', (t) => {
+void t.test('control characters in names are escaped', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       t.notMatch(toPrintableLine(text), /[\p{Cc}\u202a-\u202e\u2066-\u2069\u2028\u2029]/u)
@@ -49,7 +49,7 @@ void t.test('no character of a name acts on a terminal', (t) => {
 })
 
 void t.test(
-  'a table aligns its columns, wide characters and marks too, and keeps rows to a line',
+  'a table aligns its columns, wide characters and combining marks included, one line per row',
   (t) => {
     const rows = [
       ['1', '漢字', 'x'],
@@ -114,12 +114,12 @@ void t.test('an error is one line with its trace id, or the body as JSON', (t) =
   t.equal(
     describeError(new Error('odd'), true),
     '{"errorKey":"client","errorMsg":"odd"}',
-    'what did not come from the API has no trace',
+    'an error from elsewhere than the API has no trace',
   )
   t.end()
 })
 
-void t.test('lists of names are split at commas, but not at escaped ones', (t) => {
+void t.test('lists of names are split at unescaped commas', (t) => {
   t.strictSame(splitNames('a,b c,,7'), ['a', 'b c', '7'])
   t.strictSame(splitNames('a\\,b,c\\\\d,e\\f'), ['a,b', 'c\\d', 'e\\f'])
   t.strictSame(splitNames(''), [])
@@ -132,7 +132,7 @@ void t.test('lists of names are split at commas, but not at escaped ones', (t) =
   t.end()
 })
 
-void t.test('digits are an id, everything else a name', (t) => {
+void t.test('digits are an id, everything else is a name', (t) => {
   for (const id of ['1', '42', '9999999999999999']) t.ok(isId(id), id)
   for (const name of ['0', '01', '12345678901234567', '1a', '-1', '', ' 1'])
     t.notOk(isId(name), name)
@@ -146,7 +146,7 @@ void t.test('flags are the API fields in kebab-case', (t) => {
 })
 
 void t.test(
-  'a source is sent as text when it is text, else as base64, and keeps its bytes',
+  'a source is sent as text if it is text, else as base64, and keeps its bytes',
   (t) => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
@@ -172,7 +172,7 @@ const group = (revision: number, ...agentStates: ReturnType<typeof place>[]) =>
   readGroup({ name: 'site', stateName: 'Deploying', revision, agentStates })
 
 void t.test(
-  'a wait that ended is partly done with the min of every deployment, else below min',
+  'a wait ends partly done if every deployment reached its min, else unfinished',
   (t) => {
     const web = { min: 1, agentIds: new Set([1, 2]) }
     const edge = { min: 1, agentIds: new Set([3]) }
@@ -184,7 +184,7 @@ void t.test(
   },
 )
 
-void t.test('the share is of the placed agents', (t) => {
+void t.test('the share is relative to the placed agents', (t) => {
   const half = group(2, place(1, 'applied', 2), place(2, 'failed', 1))
   t.ok(hasShare(half, 50))
   t.notOk(hasShare(half, 51))
@@ -192,7 +192,7 @@ void t.test('the share is of the placed agents', (t) => {
   t.end()
 })
 
-void t.test('progress counts what has loaded, then what has applied', (t) => {
+void t.test('progress counts loaded places, then applied ones', (t) => {
   const loading = group(1, place(1, 'applied', 1), place(2, 'applying', 1))
   t.equal(describeDeploying(loading, 1), 'site: 1/2 loaded')
   const applying = group(2, place(1, 'applied', 2), place(2, 'failed', 1), place(3, 'wanted', 1))
@@ -201,7 +201,7 @@ void t.test('progress counts what has loaded, then what has applied', (t) => {
 })
 
 void t.test(
-  'help is on every level with usage and an example, and needs no connection',
+  'help exists on every level with usage and an example, and needs no connection',
   async (t) => {
     const paths = [
       [],
@@ -216,12 +216,12 @@ void t.test(
       t.strictSame([code, err], [0, ''], path.join(' '))
       t.match(out, /^Usage: cachefleet/, path.join(' '))
       t.match(out, /Example:\n {2}\$ cachefleet /, path.join(' '))
-      t.notMatch(out, /--(password|token|secret|client-secret)[\s=]/, 'no secret is a value')
+      t.notMatch(out, /--(password|token|secret|client-secret)[\s=]/, 'no secret is a flag value')
     }
   },
 )
 
-void t.test('what is misspelt is told with what may be meant', async (t) => {
+void t.test('a misspelt word gets a suggestion', async (t) => {
   const table: [string, RegExp][] = [
     ['vclgroup deplyo 1', /Unknown command 'deplyo' \(Did you mean deploy\?\)\n$/],
     ['agnets list', /Unknown command 'agnets' \(Did you mean agents\?\)\n$/],
@@ -232,7 +232,7 @@ void t.test('what is misspelt is told with what may be meant', async (t) => {
     t.match(await call(words.split(' '), here), { code: exitCodes.usage, out: '', err: message })
 })
 
-void t.test('every example is understood', async (t) => {
+void t.test('every example is valid usage', async (t) => {
   const examples = [
     ...grammar.verbs.map(({ example }) => example),
     ...grammar.nouns.flatMap(({ example, verbs }) => [
@@ -252,7 +252,7 @@ void t.test('every example is understood', async (t) => {
   }
 })
 
-void t.test('help speaks of an agent and a tag, and of no verb for programs only', async (t) => {
+void t.test('help uses the right article, and hides verbs for programs', async (t) => {
   const { out: agent } = await call(['agents', '-h'], here)
   t.match(agent, /changes an agent/)
   const { out: tag } = await call(['tag', '--help'], here)
@@ -263,7 +263,7 @@ void t.test('help speaks of an agent and a tag, and of no verb for programs only
 })
 
 void t.test(
-  'usage errors are exit 2, one line on standard error, nothing on standard output',
+  'usage errors end with 2, one line on standard error, and nothing on standard output',
   async (t) => {
     const cases = [
       ['nosuchnoun'],
@@ -305,7 +305,7 @@ void t.test(
 )
 
 void t.test(
-  'completion scripts name every noun, verb and flag, and bash completes by its own',
+  'completion scripts contain nouns, verbs and flags, and the bash script completes them',
   async (t) => {
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { code, out } = await call(['completion', shell], here)

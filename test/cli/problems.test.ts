@@ -1,4 +1,4 @@
-/** `cachefleet problems`: what is wrong, the worst first, for people and for programs. */
+/** `cachefleet problems`: open problems, the worst first, for people and for programs. */
 import { pino } from 'pino'
 import t from 'tap'
 import { startProblemFollower } from '../../src/coordinator/problem-follower/problem-follower.js'
@@ -7,7 +7,7 @@ import { enrol } from '../coordinator/controller/client.js'
 import { eventually } from '../support/eventually.js'
 import { startFixture } from './fixture.js'
 
-void t.test('what is wrong is listed, the worst first', async (t) => {
+void t.test('problems are listed, the worst first', async (t) => {
   const fixture = await startFixture(t)
   const { service } = fixture.api
   const [drifts, down] = [await enrol(fixture.api, 'edge-1'), await enrol(fixture.api, 'edge-2')]

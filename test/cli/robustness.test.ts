@@ -1,4 +1,4 @@
-/** What the client makes of a bad network, hostile answers, and readers that go away. */
+/** The CLI with a bad network, hostile responses, and readers that go away. */
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -14,7 +14,7 @@ const fixtures = join(root, 'test/fixtures/tls')
 const { user, password } = administrator
 const input = `${password}\n`
 
-void t.test('a certificate that is not trusted is told with what would help', async (t) => {
+void t.test('an untrusted certificate is reported with a remedy', async (t) => {
   const tls = { certFile: join(fixtures, 'one.crt'), keyFile: join(fixtures, 'one.key') }
   const controller = await startController(t, { resources: resourceRoutes, http: { tls } })
   const environment = await makeHome(t)
@@ -39,13 +39,13 @@ void t.test('a certificate that is not trusted is told with what would help', as
   t.match(await call(['tags', 'list'], { environment: trusting }), { code: 0 })
 })
 
-void t.test('a server that does not answer is given up', async (t) => {
+void t.test('a call to a silent server times out', async (t) => {
   const base = await startServer(t, () => undefined)
   const exchange = { method: 'GET', url: new URL(base), headers: {}, timeoutMs: 50 }
   await t.rejects(callHttp(exchange), { exitCode: 1, message: /no (answer|connection) within/ })
 })
 
-void t.test('one that stops in the middle of its answer is told', async (t) => {
+void t.test('a response cut in the middle is reported', async (t) => {
   const environment = await talkTo(t, (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
     response.write('[{"id":1')
@@ -59,7 +59,7 @@ void t.test('one that stops in the middle of its answer is told', async (t) => {
   })
 })
 
-void t.test('the calls of a command have one trace id, told also without an answer', async (t) => {
+void t.test('the calls of a command share a trace id, which errors contain', async (t) => {
   const sent: unknown[] = []
   const environment = await talkTo(t, ({ method, headers }, response) => {
     sent.push(headers['x-trace-id'])
@@ -74,14 +74,14 @@ void t.test('the calls of a command have one trace id, told also without an answ
   t.match(JSON.parse(cut.err), { traceId, errorKey: 'client', errorMsg: /closed before an answer/ })
 
   const again = await call(['tags', 'delete', 'web', '--yes'], { environment })
-  t.not(sent[2], traceId, 'another command has another')
+  t.not(sent[2], traceId, 'another command has another trace id')
   t.ok(again.err.endsWith(` (trace ${String(sent[2])})\n`), again.err)
   const early = await call(['tags', 'list'], { environment: await makeHome(t) })
   t.match(early, { code: exitCodes.denied })
-  t.notMatch(early.err, /trace/, 'before any call no log knows of it')
+  t.notMatch(early.err, /trace/, 'before any call there is no trace')
 })
 
-void t.test('answers of another shape are one line, not a stack', async (t) => {
+void t.test('a malformed response is reported in one line, without a stack', async (t) => {
   let text = ''
   const environment = await talkTo(t, (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
@@ -103,7 +103,7 @@ void t.test('answers of another shape are one line, not a stack', async (t) => {
   }
 })
 
-void t.test('no text of the coordinator acts on a terminal', async (t) => {
+void t.test('control characters from the coordinator are escaped on a terminal', async (t) => {
   const evil = '\x1b]0;owned\x07\x9b2J\u202e\r\nx'
   const object = { id: 1, name: evil, organization: { id: 2, name: evil }, [evil]: evil }
   let status = 200
@@ -145,7 +145,7 @@ void t.test('a reader that goes away ends a long list silently', async (t) => {
   }
 })
 
-void t.test('names for a shell are nothing but names', async (t) => {
+void t.test('names for shell completion are limited to safe ones', async (t) => {
   const fixture = await startFixture(t)
   const names = ['web', 'edge-1', '$(id)', '`id`', 'a b', '-x', '*', 'a;b', '\u202e', 'web.vcl']
   for (const name of names) await fixture.api.expect(201, 'POST', '/tags', { name })
@@ -165,7 +165,7 @@ async function talkTo(t: Test, answer: RequestListener): Promise<Environment> {
   return { CACHEFLEET_SERVER: await startServer(t, answer), CACHEFLEET_TOKEN: 'token' }
 }
 
-/** Ends with the test. */
+/** Stops with the test. */
 async function startServer(t: Test, answer: RequestListener): Promise<string> {
   const server = createServer(answer)
   await new Promise<void>((resume) => server.listen(0, '127.0.0.1', resume))

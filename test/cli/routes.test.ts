@@ -1,4 +1,4 @@
-/** Everything the API can do can be done from here: each operation it documents is asked for by a command, or says why not. */
+/** Everything in the API is available in the CLI: each documented operation has a command that calls it, or a reason to have none. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -9,7 +9,7 @@ import { root } from '../support/root.js'
 import { startController } from '../support/start-controller.js'
 import { startFixture, type Fixture } from './fixture.js'
 
-/** Ids are of nothing: what is asked for matters here, not what comes of it. `site` is a group. */
+/** Ids of missing objects: the request matters here, not its result. `site` is a group. */
 const commands: Readonly<Record<string, string>> = {
   'POST /auth/login': 'login --user root --password-stdin',
   'POST /auth/logout': 'logout',
@@ -129,7 +129,7 @@ void t.test('every operation of the API has a command, or a reason to have none'
   t.strictSame(operations.toSorted(), known.toSorted())
 
   const input = 'correct horse battery\nanother horse battery\n'
-  // A login and its end are of a session; the rest goes by the token.
+  // Login and logout need a session; all others use the token.
   const session = { ...environment, CACHEFLEET_TOKEN: '' }
   for (const [operation, text] of Object.entries(commands)) {
     api.lines.length = 0
@@ -139,7 +139,7 @@ void t.test('every operation of the API has a command, or a reason to have none'
       input,
       environment: isOfSession ? session : environment,
     })
-    // A plan with changes ends with 2 and says nothing there.
+    // A plan with changes ends with 2 and an empty standard error.
     t.notOk(ran.code === 2 && ran.err !== '', `${text}: ${ran.err}`)
     await eventually(`${operation} by: ${text}`, () => api.lines.some(isCallOf(operation)))
   }
@@ -168,7 +168,7 @@ async function makeGroup(fixture: Fixture): Promise<void> {
   await fixture.json('vclgroups', 'add', '--name', 'site', '--main-vcl', 'main.vcl')
 }
 
-/** As the coordinator documents them. */
+/** As in the coordinator's API document. */
 async function readOperations(t: Test): Promise<readonly string[]> {
   const whole = await startController(t, { resources: resourceRoutes, withEvents: true })
   const { body } = await whole.call('GET', '/docs/openapi.json')
@@ -180,7 +180,7 @@ async function readOperations(t: Test): Promise<readonly string[]> {
   )
 }
 
-/** Whether a line of the coordinator's log tells of such a call. */
+/** Whether a line of the coordinator's log is about such a call. */
 function isCallOf(operation: string): (line: Record<string, unknown>) => boolean {
   const [method = '', path = ''] = operation.split(' ')
   const form = new RegExp(`^/api/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`)

@@ -1,4 +1,4 @@
-/** The client as a process of its own, from what `npm run build` made; and in this process, with or without a terminal around it. */
+/** The CLI as its own process, from the output of `npm run build`; and in this process, with or without a terminal. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import type { Test } from 'tap'
 import { runProgram } from '../../src/cli/program.js'
 import { root } from '../support/root.js'
 
-/** tap's Test, as far as it is needed here. */
+/** The part of tap's Test needed here. */
 export interface TestEnd {
   teardown(stop: () => Promise<void>): unknown
 }
@@ -31,7 +31,7 @@ export interface RunOptions {
 
 const program = join(root, 'dist/bin/cachefleet.js')
 
-/** A home of its own, gone with the test. */
+/** Its own home, removed with the test. */
 export async function makeHome(t: TestEnd): Promise<{ readonly XDG_CONFIG_HOME: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-cli-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
@@ -42,7 +42,7 @@ export function sessionFile({ XDG_CONFIG_HOME: folder = '' }: Environment): stri
   return join(folder, 'cachefleet', 'session.json')
 }
 
-/** As people call it; answers when it has ended. */
+/** Runs the program as users do; resolves when it has ended. */
 export async function run(words: readonly string[], options: RunOptions): Promise<Ran> {
   const child = startClient(words, options.environment)
   const said = listen(child)
@@ -76,7 +76,7 @@ function listen(child: ChildProcess): { out: string; err: string } {
   return said
 }
 
-/** The same program without the start of a process. */
+/** The same program without starting a process. */
 export async function call(words: readonly string[], options: RunOptions): Promise<Ran> {
   const { environment, input, terminal = false, now = Date.now } = options
   const stdin = makeStream(terminal)
@@ -88,14 +88,14 @@ export async function call(words: readonly string[], options: RunOptions): Promi
   stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
   const code = await runProgram(words, {
     environment,
-    // What the program asks of its streams, these have.
+    // These have all stream features that the program uses.
     stdin: stdin as unknown as NodeJS.ReadStream,
     stdout: stdout as unknown as NodeJS.WriteStream,
     stderr: stderr as unknown as NodeJS.WriteStream,
     now,
-    setInterruptMessage: () => undefined, // a signal is for processes
+    setInterruptMessage: () => undefined, // signals are for processes
   })
-  await new Promise((resume) => setImmediate(resume)) // what was written is handed on
+  await new Promise((resume) => setImmediate(resume)) // lets pending output arrive
   return { code, ...said }
 }
 
@@ -104,7 +104,7 @@ function makeStream(isTTY: boolean): PassThrough & { readonly isTTY: boolean } {
   return Object.assign(stream, { isTTY, setRawMode: () => stream })
 }
 
-/** What a person is told of a failure. */
+/** A failure is one line for people. */
 export function expectOneLine(t: Test, ran: Ran, what: string): void {
   t.equal(ran.out, '', what)
   t.match(ran.err, /^cachefleet: [^\n]+\n$/, what)

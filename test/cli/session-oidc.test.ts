@@ -1,4 +1,4 @@
-/** Logging in by an identity provider: the browser, what is refused, how a provider is set up. */
+/** Logging in with an identity provider: the browser, refusals, and setting up a provider. */
 import t from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import { startOidcTenants } from '../coordinator/identity/oidc.contract.js'
@@ -10,13 +10,13 @@ import { call, endOf, expectOneLine, makeHome, startClient } from './run-cli.js'
 const { user, password } = administrator
 const input = `${password}\n`
 
-void t.test('a login by an identity provider', async (t) => {
+void t.test('a login with an identity provider', async (t) => {
   const tenants = await startOidcTenants(t)
   const { base } = tenants.controller
   const environment = await makeHome(t)
   const words = ['login', '--server', base, '--oidc']
 
-  await t.test('ends in the terminal when the browser has ended', async (t) => {
+  await t.test('completes in the terminal after the browser', async (t) => {
     tenants.provider.person = 's-1'
     tenants.provider.claims.set('s-1', { preferred_username: 'berta' })
     const child = startClient([...words, '--org', 'red', '--json'], environment)
@@ -28,7 +28,7 @@ void t.test('a login by an identity provider', async (t) => {
     await eventually('it asks for a browser', () => Promise.resolve(/\n\n {2}http/.test(said.err)))
     const start = /http\S+/.exec(said.err)?.[0] ?? ''
     const target = new URL(new URL(start).searchParams.get('return') ?? '')
-    t.equal((await fetch(`${target.origin}/?code=made-up`)).status, 404, 'its path is a secret')
+    t.equal((await fetch(`${target.origin}/?code=made-up`)).status, 404, 'its path is secret')
 
     const page = await createBrowser().follow(start)
 
@@ -40,7 +40,7 @@ void t.test('a login by an identity provider', async (t) => {
     t.notMatch(said.err + said.out, /eyJ/)
   })
 
-  await t.test('says at once what is wrong', async (t) => {
+  await t.test('reports mistakes at once', async (t) => {
     const table: [string[], number, RegExp][] = [
       [[], exitCodes.usage, /--oidc needs --org/],
       [['--org', 'red', '--user', 'x'], exitCodes.usage, /exclude each other/],
@@ -55,7 +55,7 @@ void t.test('a login by an identity provider', async (t) => {
     }
   })
 
-  await t.test('is set up from here, with a secret that is no flag', async (t) => {
+  await t.test('is set up in the CLI, with a secret that is not a flag value', async (t) => {
     await call(['login', '--server', base, '--user', user, '--password-stdin'], {
       environment,
       input,

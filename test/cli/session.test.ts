@@ -1,4 +1,4 @@
-/** Logging in, staying logged in across processes, and what is said when that is not possible. */
+/** Logging in, staying logged in across processes, and the errors when that fails. */
 import { createHash, randomUUID } from 'node:crypto'
 import { chmod, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -24,7 +24,7 @@ async function logIn(base: string, environment: Environment, ...more: string[]):
 async function readTokens(environment: Environment): Promise<Record<string, string>> {
   const contexts = JSON.parse(await readFile(sessionFile(environment), 'utf8')) as {
     default: Record<string, string>
-  } // as the client wrote it
+  } // as the CLI wrote it
   return contexts.default
 }
 
@@ -33,7 +33,7 @@ void t.test('a login', async (t) => {
   const environment = await makeHome(t)
   const words = ['login', '--server', `${controller.base}/`, '--user', user]
 
-  await t.test('from standard input keeps the tokens for this user only', async (t) => {
+  await t.test('from standard input stores the tokens for this user only', async (t) => {
     const ran = await run([...words, '--password-stdin'], { environment, input })
 
     t.match(ran, { code: 0, err: '' })
@@ -42,7 +42,7 @@ void t.test('a login', async (t) => {
     t.equal((await stat(file)).mode & 0o777, 0o600)
     t.equal((await stat(dirname(file))).mode & 0o777, 0o700)
     const text = await readFile(file, 'utf8')
-    t.notOk(text.includes(password), 'the password is not kept')
+    t.notOk(text.includes(password), 'the password is not stored')
     t.match(await call(['whoami'], { environment }), { code: 0, out: new RegExp(user) })
     const { out } = await call(['whoami', '--json'], { environment })
     t.match(JSON.parse(out), { account: { name: user }, organization: null, role: 'system' })
@@ -60,7 +60,7 @@ void t.test('a login', async (t) => {
     t.match(missing, { code: exitCodes.usage, err: /no such file/ })
   })
 
-  await t.test('asks on a terminal without showing what is typed', async (t) => {
+  await t.test('asks on a terminal without echoing the input', async (t) => {
     const typed = `${password}x\x7f\r`
     const ran = await call(words, { environment, input: typed, terminal: true })
     t.match(ran, { code: 0, err: /Password of root/ })
@@ -69,7 +69,7 @@ void t.test('a login', async (t) => {
     t.equal(interrupted.code, exitCodes.interrupted)
   })
 
-  await t.test('with a wrong password is exit 5, one line, and leaves what was', async (t) => {
+  await t.test('with a wrong password ends with 5 and keeps the old session', async (t) => {
     const before = await readFile(sessionFile(environment), 'utf8')
     const wrong = { environment, input: 'wrong wrong wrong\n' }
     const ran = await call([...words, '--password-stdin'], wrong)
@@ -80,14 +80,14 @@ void t.test('a login', async (t) => {
     t.match(JSON.parse(json.err), { errorKey: 'auth', traceId: /\w{8}/ })
   })
 
-  await t.test('of another context is another one', async (t) => {
+  await t.test('of another context is separate', async (t) => {
     await logIn(controller.base, environment, '--context', 'second')
     await call(['logout', '--context', 'second'], { environment })
     t.match(await call(['whoami', '--context', 'second'], { environment }), { code: 5 })
     t.match(await call(['whoami'], { environment }), { code: 0 })
   })
 
-  await t.test('ends with logout, at the coordinator and here', async (t) => {
+  await t.test('ends with logout, at the coordinator and locally', async (t) => {
     const { accessToken } = await readTokens(environment)
     t.match(await call(['logout'], { environment }), { code: 0, err: '' })
     await t.rejects(stat(sessionFile(environment)), { code: 'ENOENT' })
@@ -99,7 +99,7 @@ void t.test('a login', async (t) => {
   })
 })
 
-void t.test("a login's token goes to its own server only", async (t) => {
+void t.test("the token of a login is sent to its own server only", async (t) => {
   const controller = await startController(t, { resources: resourceRoutes })
   const environment = await makeHome(t)
   await logIn(controller.base, environment)
@@ -134,10 +134,10 @@ void t.test('a token in a variable or its file needs no session', async (t) => {
   t.match(await call(['tags', 'list'], { environment: bad }), { code: 2, err: /is not a token/ })
   const wrong = { ...server, CACHEFLEET_TOKEN: `${token}x` }
   t.match(await call(['tags', 'list'], { environment: wrong }), { code: exitCodes.denied })
-  await t.rejects(stat(sessionFile(home)), { code: 'ENOENT' }, 'no session was made')
+  await t.rejects(stat(sessionFile(home)), { code: 'ENOENT' }, 'no session was created')
 })
 
-void t.test('an access token that ended is renewed', async (t) => {
+void t.test('an expired access token is renewed', async (t) => {
   const controller = await startController(t, { resources: resourceRoutes })
   const environment = await makeHome(t)
   await logIn(controller.base, environment)
@@ -148,7 +148,7 @@ void t.test('an access token that ended is renewed', async (t) => {
     controller.advance(ms)
   }
 
-  await t.test('when its time is over by the own clock', async (t) => {
+  await t.test('when it has expired by the local clock', async (t) => {
     const before = await readTokens(environment)
     skip(601_000)
     t.match(await call(['tags', 'list'], { environment, now }), { code: 0, err: '' })
@@ -157,12 +157,12 @@ void t.test('an access token that ended is renewed', async (t) => {
     t.equal((await stat(sessionFile(environment))).mode & 0o777, 0o600)
   })
 
-  await t.test('when the coordinator says so', async (t) => {
+  await t.test('when the coordinator refuses it', async (t) => {
     controller.advance(601_000)
     t.match(await call(['tags', 'list'], { environment, now }), { code: 0, err: '' })
   })
 
-  await t.test('once, when many processes meet it at the same time', async (t) => {
+  await t.test('once, when many processes need it at the same time', async (t) => {
     controller.advance(601_000)
     const words = ['tags', 'list', '--verbose']
     const ran = await Promise.all([
@@ -179,7 +179,7 @@ void t.test('an access token that ended is renewed', async (t) => {
     t.match(await call(['whoami'], { environment, now }), { code: 0 }, 'the session lives')
   })
 
-  await t.test('until the refresh token ends: exit 5, one line', async (t) => {
+  await t.test('until the refresh token expires: exit code 5, one line', async (t) => {
     skip(3_601_000)
     const ran = await call(['tags', 'list'], { environment, now })
     t.match(ran, { code: exitCodes.denied, err: /log in again/ })
@@ -187,7 +187,7 @@ void t.test('an access token that ended is renewed', async (t) => {
   })
 })
 
-void t.test('a lock is waited for; one of a dead or forgotten process is taken over', async (t) => {
+void t.test('a lock is awaited; that of a dead or stuck process is taken over', async (t) => {
   const { XDG_CONFIG_HOME: folder } = await makeHome(t)
   const path = `${folder}/lock`
   await mkdir(folder, { recursive: true })
@@ -203,7 +203,7 @@ void t.test('a lock is waited for; one of a dead or forgotten process is taken o
   await writeFile(path, `${await deadProcessId()} left behind\n`)
   await Promise.all(Array.from({ length: 8 }, () => withSessionLock(path, work)))
   t.equal(most, 1, 'one at a time')
-  await t.rejects(stat(path), { code: 'ENOENT' }, 'the lock is gone')
+  await t.rejects(stat(path), { code: 'ENOENT' }, 'the lock is removed')
 
   await writeFile(path, `${process.pid} hangs\n`)
   const longAgo = Date.now() / 1000 - 3600
@@ -216,7 +216,7 @@ void t.test('a lock is waited for; one of a dead or forgotten process is taken o
   await t.rejects(stat(path), { code: 'ENOENT' }, 'also after an error')
 })
 
-void t.test('what cannot be reached is one line, exit 1', async (t) => {
+void t.test('an unreachable server is reported in one line, with exit code 1', async (t) => {
   const controller = await startController(t)
   const environment = await makeHome(t)
   const other = await startServer(t, () => undefined)
@@ -242,10 +242,10 @@ void t.test('what cannot be reached is one line, exit 1', async (t) => {
   const words = ['login', '--server', other, '--user', 'x', '--password-stdin', '--json']
   const { err } = await call(words, { environment, input })
   t.match(JSON.parse(err), { errorKey: 'client', errorMsg: /not a coordinator/ })
-  await t.rejects(stat(sessionFile(environment)), { code: 'ENOENT' }, 'no session was made')
+  await t.rejects(stat(sessionFile(environment)), { code: 'ENOENT' }, 'no session was created')
 })
 
-void t.test('a session file that cannot be read is named, and never overwritten', async (t) => {
+void t.test('an unreadable session file is reported, and never overwritten', async (t) => {
   const controller: Controller = await startController(t)
   const environment = await makeHome(t)
   const file = sessionFile(environment)
@@ -274,7 +274,7 @@ void t.test('a session file that cannot be read is named, and never overwritten'
   t.match(await call(['whoami'], { environment }), { code: 0 })
 })
 
-/** Answers everything with a page. */
+/** Answers every request with a page. */
 async function startServer(t: Test, see: (authorization: string) => void): Promise<string> {
   const server: Server = createServer((request, response) => {
     see(request.headers.authorization ?? '')

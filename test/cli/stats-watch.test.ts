@@ -1,4 +1,4 @@
-/** `cachefleet stats --watch`: goes on over a coordinator that is away, and ends with Ctrl-C. */
+/** `cachefleet stats --watch`: continues after a coordinator outage, and ends with Ctrl-C. */
 import t from 'tap'
 import { enrol, startClient } from '../coordinator/controller/client.js'
 import { eventually } from '../support/eventually.js'
@@ -31,7 +31,7 @@ function watch(environment: Environment, ...words: string[]) {
   }
 }
 
-void t.test('each new point is told once, also when the coordinator was away', async (t) => {
+void t.test('each new point is printed once, also after a coordinator outage', async (t) => {
   const client = await startClient(t)
   const agentId = await enrol(client, 'edge')
   const begin = (Math.floor(Date.now() / stepMs) - 6) * stepMs
@@ -53,24 +53,24 @@ void t.test('each new point is told once, also when the coordinator was away', a
   const table = watch(environment)
 
   const header = 'counter,time,value\r\n'
-  await eventually('all that is known', () => csv.said.out === header + line(1) + line(2))
+  await eventually('all known points', () => csv.said.out === header + line(1) + line(2))
   await eventually('two answers', () => json.said.out.split('\n').length > 2)
   await eventually('two tables', () => table.said.out.split('COUNTER').length > 2)
   proxy.setFault('refuse')
   for (const { said } of [csv, json, table])
-    await eventually('it says so', () => said.err.endsWith('; trying again\n'))
+    await eventually('it reports the outage', () => said.err.endsWith('; trying again\n'))
   record(3)
   proxy.setFault('none')
-  await eventually('what is new', () => csv.said.out === header + line(1) + line(2) + line(3))
+  await eventually('the new point', () => csv.said.out === header + line(1) + line(2) + line(3))
   for (const { said } of [csv, json, table]) t.match(said.err, /^cachefleet: .*; trying again\n$/)
 
   t.same(await Promise.all([csv, json, table].map(({ interrupt }) => interrupt())), [130, 130, 130])
   for (const text of json.said.out.trimEnd().split('\n'))
     t.match(JSON.parse(text), { stats: [{ counter: 'client_req' }] })
-  t.notMatch(table.said.out, '\x1b', 'what is no terminal is not cleared')
+  t.notMatch(table.said.out, '\x1b', 'only terminals are cleared')
 })
 
-void t.test('a coordinator that refuses ends it', async (t) => {
+void t.test('a refusal of the coordinator ends the watch', async (t) => {
   const client = await startClient(t)
   await enrol(client, 'edge')
   const environment = {

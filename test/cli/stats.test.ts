@@ -1,4 +1,4 @@
-/** `cachefleet stats`: a table with a course, CSV and JSON, and times as people write them. */
+/** `cachefleet stats`: a table with sparklines, CSV and JSON, and times as people write them. */
 import t from 'tap'
 import { drawSparkline, findAxis } from '../../src/cli/stats-sparkline.js'
 import { formatValue } from '../../src/cli/stats.js'
@@ -8,7 +8,7 @@ import { call } from './run-cli.js'
 
 const names = ['MAIN.client_req', 'MAIN.cache_hit']
 
-void t.test('counters of a cache as a table, CSV and JSON', async (t) => {
+void t.test('counters of a cache are printed as a table, CSV and JSON', async (t) => {
   const client = await startClient(t)
   const agentId = await enrol(client, 'edge-1')
   const begin = (Math.floor(Date.now() / 60_000) - 5) * 60_000
@@ -60,7 +60,7 @@ void t.test('counters of a cache as a table, CSV and JSON', async (t) => {
   t.match(listed.out, /^name,kind,description\r\n/)
 })
 
-void t.test('figures of a domain by its name, in any spelling', async (t) => {
+void t.test('figures of a domain are found by its name, in any spelling', async (t) => {
   const client = await startClient(t)
   const agentId = await enrol(client, 'edge-1')
   const domain = await client.expect(201, 'POST', '/domains', { fqdn: 'www.example.com' })
@@ -89,7 +89,7 @@ void t.test('figures of a domain by its name, in any spelling', async (t) => {
   t.match(lines, [/^requests +40 /, /^status_5xx +2 /, /^hits +0 /])
 })
 
-void t.test('numbers have three digits', (t) => {
+void t.test('numbers are printed with three digits', (t) => {
   const shown = [0, 7, 0.25, 9.996, 12.34, 99.96, 123.4, 999.4, 999.6, 1234, 56_789, 3.2e9].map(
     formatValue,
   )
@@ -110,7 +110,7 @@ void t.test('numbers have three digits', (t) => {
   t.end()
 })
 
-void t.test('a course shows gaps as blanks, and stays within its width', (t) => {
+void t.test('a sparkline shows gaps as blanks, and stays within its width', (t) => {
   const points = [0, 10, 20, 60].map((time, at) => ({ time, value: at * 10 }))
   t.match(drawSparkline(points, findAxis([points], 7)), /^▁[▁-█] █$/)
   const many = Array.from({ length: 600 }, (_, time) => ({ time, value: time }))
@@ -120,7 +120,7 @@ void t.test('a course shows gaps as blanks, and stays within its width', (t) => 
   t.end()
 })
 
-void t.test('courses of several counters have their times one below the other', (t) => {
+void t.test('sparklines of several counters are aligned in time', (t) => {
   const all = Array.from({ length: 10 }, (_, at) => ({ time: at * 10, value: 1 }))
   const late = all.slice(8)
   const axis = findAxis([all, late, []], 30)

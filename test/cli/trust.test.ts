@@ -1,4 +1,4 @@
-/** Logging in at a coordinator with a CA of its own. */
+/** Logging in to a coordinator with its own CA. */
 import { createHash, X509Certificate } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { startOwnCoordinator } from '../coordinator/tls/running.js'
 import { administrator, makeStateDir } from '../support/daemon.js'
 import { call, makeHome, sessionFile, type Environment, type Ran } from './run-cli.js'
 
-void t.test('a login at a coordinator with a CA of its own', async (t) => {
+void t.test('a login to a coordinator with its own CA', async (t) => {
   const folder = await makeStateDir(t)
   const { port, stateDir } = await startOwnCoordinator(t, folder)
   const server = `https://127.0.0.1:${port}`
@@ -29,17 +29,17 @@ void t.test('a login at a coordinator with a CA of its own', async (t) => {
     )
   const keptCa = async (environment: Environment): Promise<unknown> => {
     const text = await readFile(sessionFile(environment), 'utf8')
-    return (JSON.parse(text) as { default: { ca?: unknown } }).default.ca // as the client wrote it
+    return (JSON.parse(text) as { default: { ca?: unknown } }).default.ca // as the CLI wrote it
   }
 
-  await t.test('with its fingerprint trusts it, and keeps it with the login', async (t) => {
+  await t.test('with its fingerprint trusts the CA, and stores it with the login', async (t) => {
     const environment = await makeHome(t)
     t.match(await logIn(environment, '--fingerprint', fingerprint), { code: 0, err: '' })
     t.equal(await keptCa(environment), ca)
     t.match(await call(['whoami'], { environment }), { code: 0 })
     t.match(await logIn(environment), { code: 0 }, 'once')
     const hex = new X509Certificate(ca).fingerprint256
-    t.match(await logIn(await makeHome(t), '--fingerprint', hex), { code: 0 }, 'as others print it')
+    t.match(await logIn(await makeHome(t), '--fingerprint', hex), { code: 0 }, 'in OpenSSL’s form')
     t.match(await call(['logout'], { environment }), { code: 0, err: '' })
   })
 
@@ -62,7 +62,7 @@ void t.test('a login at a coordinator with a CA of its own', async (t) => {
     await t.rejects(readFile(sessionFile(environment)), { code: 'ENOENT' })
   })
 
-  await t.test('without a fingerprint and a terminal says what is right', async (t) => {
+  await t.test('without a fingerprint and a terminal prints the remedies', async (t) => {
     t.match(await logIn(await makeHome(t)), {
       code: exitCodes.refused,
       err: /not trusted; set CACHEFLEET_CA to its CA file, or log in with --fingerprint/,
@@ -86,7 +86,7 @@ void t.test('a login at a coordinator with a CA of its own', async (t) => {
     t.notMatch(again.err, /not known here/)
   })
 
-  await t.test('does not keep a CA that a variable names', async (t) => {
+  await t.test('does not store a CA given by a variable', async (t) => {
     const file = join(stateDir, 'exported.crt')
     await writeFile(file, ca)
     const environment = { ...(await makeHome(t)), CACHEFLEET_CA: file }

@@ -1,4 +1,4 @@
-/** Unlocking agents through the client: which ones, and what `--plan` tells before. */
+/** Unlocking agents in the CLI: which ones, and what `--plan` shows beforehand. */
 import t from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import type { HeldCache } from '../../src/vcl/held-cache.js'
@@ -7,7 +7,7 @@ import { done, playSession } from '../coordinator/controller/played-session.js'
 import { startFixture } from './fixture.js'
 
 void t.test(
-  'locked agents are unlocked by name, by filter or all; --plan tells before',
+  'locked agents are unlocked by name, by filter or all; --plan shows the changes',
   async (t) => {
     const fixture = await startFixture(t)
     const { api } = fixture
@@ -37,7 +37,7 @@ void t.test(
       const id = await enrol(api, name, { tags, description: { condition, held: holds } })
       playSession(t, api, id, () => {
         const unlocked = { lockedBecause: null, state: 1 }
-        // The agent's next message says so.
+        // The agent's next message reports it.
         void queries.updateTable('agents').set(unlocked).where('id', '=', id).execute()
         return done(null)
       })

@@ -1,4 +1,4 @@
-/** A group whose tests no agent can run, through the client. */
+/** A group whose tests no agent can run, in the CLI. */
 import type { Test } from 'tap'
 import type { AgentView } from '../support/api-client.js'
 import type { Ran } from './run-cli.js'

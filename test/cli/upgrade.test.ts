@@ -1,4 +1,4 @@
-/** `upgrade-check`: what is deployed, tried on another release, on agents of the fleet or a program of this machine. */
+/** `upgrade-check`: compiles the deployed VCL on another release, on agents of the fleet or with a local program. */
 import t from 'tap'
 import { beside } from '../support/beside.js'
 import { startMixedFleet } from '../support/mixed-fleet.js'
@@ -6,12 +6,12 @@ import { expectDone } from '../end-to-end/harness.js'
 import { call, makeHome } from './run-cli.js'
 
 const plain = 'vcl 4.0;\nbackend default { .host = "127.0.0.1"; }\n'
-/** 6.0.4 has no such backend yet. */
+/** 6.0.4 lacks this backend. */
 const late = 'vcl 4.0;\nimport std;\ninclude "part.vcl";\n'
-/** Real compilers know what the module has, the simulated one does not. */
+/** Real compilers know the functions of the module, the simulated one does not. */
 const part = 'backend default none;\nsub vcl_recv {\n  std.nothing();\n}\n'
 
-void t.test('what is deployed is tried on another release', beside(200_000), async (t) => {
+void t.test('the deployed VCL is compiled on another release', beside(200_000), async (t) => {
   const { coordinator } = await startMixedFleet(t, {
     'edge-6': '6.0.4',
     'edge-7': '7.1.1',
@@ -83,7 +83,7 @@ void t.test('what is deployed is tried on another release', beside(200_000), asy
     t.match(await check(), { code: 2 })
   })
 
-  await t.test('what would not compile, or would leave, is told in its own files', async (t) => {
+  await t.test('VCL that would not compile, or would leave, is reported by file', async (t) => {
     const include = await api.makeFile('part.vcl', part, 2)
     const domain = { id: await api.make('/domains', { fqdn: 'shop.example' }) }
     const more = { includes: [{ id: include }], domains: [domain] }
@@ -102,7 +102,7 @@ void t.test('what is deployed is tried on another release', beside(200_000), asy
     t.match(csv.out, /^about,id,name,result,text\r?\nvclgroup,1,site,ok,/)
   })
 
-  await t.test('by a program of this machine', async (t) => {
+  await t.test('by a local program', async (t) => {
     const program = '/usr/sbin/varnishd'
     const told = await check('--to', '7', '--program', program)
     t.equal(told.code, 1)
@@ -112,7 +112,7 @@ void t.test('what is deployed is tried on another release', beside(200_000), asy
     )
     t.match(told.out, /group "kept" compiles\n/)
     t.match(told.out, /checked by \/usr\/sbin\/varnishd \(Varnish 7\.\d+\.\d+\): 2 of 3 groups/)
-    t.notMatch(told.out, /generated|cachefleet-upgrade-/, 'nothing of the prologue or the folder')
+    t.notMatch(told.out, /generated|cachefleet-upgrade-/, 'neither prologue nor folder is shown')
     const refused = [
       [program, /\/usr\/sbin\/varnishd \(Varnish 7\.\S+\) is not of release vinyl-9\.0\n$/],
       ['/nowhere/vinyld', /\/nowhere\/vinyld cannot be run: .*ENOENT/],

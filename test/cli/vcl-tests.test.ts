@@ -1,4 +1,4 @@
-/** `cachefleet test`: tests of VCL in a private cache of this machine, without a coordinator. */
+/** `cachefleet test`: VCL tests in a private local cache, without a coordinator. */
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -81,7 +81,7 @@ function test(...words: string[]): Promise<Ran> {
   return call(['test', ...words], { environment: { PATH } })
 }
 
-void t.test('a test that passes, and what is told of one that fails', beside(), async (t) => {
+void t.test('a passing test, and the report of a failing one', beside(), async (t) => {
   const bad = `vcl: site.vcl\nsteps:\n  - request: {url: /blocked}\n    expect: {status: 200}\n`
   const folder = await makeFolder(t, {
     'site.vcl': site,
@@ -99,7 +99,7 @@ void t.test('a test that passes, and what is told of one that fails', beside(), 
   const failed = points.slice(1).filter((line) => !line.startsWith('ok'))
   t.same(failed, [], ran.out)
   t.match(ran.out, `${folder}/bad.test.yml line 3: step 1: expected status 200, got 403`)
-  t.match(ran.out, /VCL_call +SYNTH/, 'the log of the cache is shown')
+  t.match(ran.out, /VCL_call +SYNTH/, 'the cache’s log is shown')
   t.match(await readFile(junit, 'utf8'), 'failures="1"')
   const left = (await readdir(tmpdir())).filter((name) => name.startsWith('cachefleet-check-'))
   t.same(
@@ -119,7 +119,7 @@ void t.test('the example fleet passes its tests, by group and by file', beside()
   t.match(ran.out, '5 of 5 tests passed')
 })
 
-void t.test('a group is tested as its caches have it, by its names', beside(), async (t) => {
+void t.test('a group is tested with its domains, as on its caches', beside(), async (t) => {
   const documents = `kind: file
 name: main.vcl
 source: '@main.vcl'
@@ -168,7 +168,7 @@ steps:
   t.match(other.err, 'has no vclgroup "pub"; it has shop')
 })
 
-void t.test('what cannot be run is told before anything is', beside(), async (t) => {
+void t.test('tests that cannot run are reported before any runs', beside(), async (t) => {
   const folder = await makeFolder(t, {
     'none.test.yaml': 'steps: [{advance: 1}]',
     'wrong.test.yaml': 'steps:\n  - wait: 1\n',
@@ -194,5 +194,5 @@ void t.test('what cannot be run is told before anything is', beside(), async (t)
   t.match(broken.out, 'vcl_init failed: not today')
   t.match(broken.out, 'backend "c" is not one of the VCL')
   const without = await call(['test', folder], { environment: { PATH: '/nowhere' } })
-  t.ok(without.code === 2, 'files that are wrong come first where /usr/sbin has a cache')
+  t.ok(without.code === 2, 'invalid files come first where /usr/sbin has a cache')
 })

@@ -1,4 +1,4 @@
-/** `version --all`: what a fleet runs; and a coordinator that is older than its store. */
+/** `version --all`: the versions in a fleet; and a coordinator older than its store. */
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import t from 'tap'
@@ -10,7 +10,7 @@ import { runDaemon } from '../support/daemon.js'
 import { startMixedFleet } from '../support/mixed-fleet.js'
 import { call, makeHome } from './run-cli.js'
 
-void t.test('the versions of a fleet', beside(120_000), async (t) => {
+void t.test('the versions of a fleet are listed', beside(120_000), async (t) => {
   const { coordinator } = await startMixedFleet(t, { one: '6.0.4', two: '7.1.1', three: '7.1.1' })
   const { api, base, stateDir, port } = coordinator
   const environment = {
@@ -19,7 +19,7 @@ void t.test('the versions of a fleet', beside(120_000), async (t) => {
     CACHEFLEET_TOKEN: api.token,
   }
   t.match(await call(['version'], { environment }), { code: 0, out: `${version}\n` })
-  // What runs here is of one version: another agent's is written as one would have said it.
+  // All agents here have one version: another one is written to the database as it would report it.
   const { queries, close } = openSqlite(join(stateDir, 'coordinator.db'))
   await queries
     .updateTable('agents')
@@ -48,7 +48,7 @@ void t.test('the versions of a fleet', beside(120_000), async (t) => {
     .execute()
   const two = `${base},${base}/`
   const ran = await call(['version', '--all', '--json', '--coordinators', two], { environment })
-  t.equal(ran.code, 1, 'what does not work is a failure')
+  t.equal(ran.code, 1, 'an incompatible version is a failure')
   t.match(JSON.parse(ran.out), [
     { part: 'client' },
     { part: 'coordinator', version, count: 3, skew: null },
@@ -63,11 +63,11 @@ void t.test('the versions of a fleet', beside(120_000), async (t) => {
   await close()
   const words = ['--coordinator', '--no-agent', '--state-dir', stateDir]
   const start = await runDaemon([...words, '--listen', `127.0.0.1:${port}`])
-  t.equal(start.code, 78, 'a program that is older than its store')
+  t.equal(start.code, 78, 'the program is older than its store')
   t.match(start.errors, /^cachefleetd: a newer version has written this store: it has 0999-later/)
 })
 
-void t.test('what does not fit is told, whoever is ahead', (t) => {
+void t.test('version skew is described, in either direction', (t) => {
   const agents = [{ agentVersion: '0.3.0', engineProduct: '', engineVersion: '' }]
   t.match(listVersions({ own: '0.4.0', others: ['0.5.0'], agents }), [
     { part: 'client' },

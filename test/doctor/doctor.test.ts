@@ -1,4 +1,4 @@
-/** The doctor beside what really runs: it finds what is wrong, says what to do, and changes nothing. */
+/** The doctor on real processes: it finds problems, names remedies, and changes nothing. */
 import {
   chmod,
   copyFile,
@@ -43,15 +43,15 @@ t.jobs = 3
 async function ask(words: readonly string[]): Promise<Report & { readonly code: Ending }> {
   const { code, output, errors } = await runDaemon(['doctor', '--json', ...words])
   if (errors !== '') throw new Error(errors)
-  return { code, ...(JSON.parse(output) as Report) } // what the doctor prints
+  return { code, ...(JSON.parse(output) as Report) } // printed by the doctor
 }
 
-/** Each with what it says of it. */
+/** Failed checks with their result and message. */
 function troubles({ checks: found }: Report): Readonly<Record<string, string>> {
   const wrong = found.filter(({ result }) => result !== 'ok')
   return Object.fromEntries(
     wrong
-      // Nothing of systemd starts these, and a small disk is the machine's.
+      // systemd starts none of these, and a small disk is the machine's problem.
       .filter(({ check, message }) => check !== 'unit' && !/MB are left/.test(message))
       .map(({ check, result, message }) => [check, `${result}: ${message}`]),
   )
@@ -70,12 +70,12 @@ async function picture(folder: string): Promise<unknown> {
   )
 }
 
-void t.test('an agent and its cache in order', beside(120_000), async (t) => {
+void t.test('a healthy agent and cache pass', beside(120_000), async (t) => {
   const health = `127.0.0.1:${await findFreePort()}`
   const harness = await startHarness(t, { agentWords: ['--health-listen', health] })
   const { id } = await untilAgent(harness, 'Running')
   const { api, cache, link, agentStateDir } = harness
-  // Of its own: what passes is the doctor's.
+  // A separate proxy, so that only the doctor's commands pass it.
   const port = await startManagementProxy(t, cache)
   const wordsWith = (changed: Readonly<Record<string, string>> = {}): readonly string[] =>
     Object.entries({
@@ -96,7 +96,7 @@ void t.test('an agent and its cache in order', beside(120_000), async (t) => {
   t.same(
     port.commands.map((line) => line.replace(/^auth .*/, 'auth')),
     ['auth', 'status -j', 'param.show cc_command'],
-    'the cache was only asked',
+    'the doctor sends no changing command',
   )
 
   const report = await ask(wordsWith())
@@ -109,7 +109,7 @@ void t.test('an agent and its cache in order', beside(120_000), async (t) => {
       .toSorted(),
   )
 
-  await t.test('and what its load balancers are told', async (t) => {
+  await t.test('the doctor checks the health endpoint', async (t) => {
     const withHealth = wordsWith({ '--health-listen': health })
     const untilTold = (what: RegExp | undefined): Promise<unknown> =>
       eventually(String(what), async () => {
@@ -125,7 +125,7 @@ void t.test('an agent and its cache in order', beside(120_000), async (t) => {
     t.match(troubles(await ask(other))['ports'], /^warn: the agent does not answer .* no health$/)
   })
 
-  await t.test('and what may be wrong with it', async (t) => {
+  await t.test('the doctor finds each problem of an agent', async (t) => {
     await harness.agent.stop()
     const before = await picture(agentStateDir)
     const secret = join(agentStateDir, '..', `${agentName}-${process.pid}.secret`)
@@ -185,7 +185,7 @@ async function checkAgentFiles(
   t.match(troubles(await look()), { coordinator: /^fail: this host is not enrolled/ })
 }
 
-void t.test('a coordinator in order, and what may be wrong', beside(120_000), async (t) => {
+void t.test('the doctor finds the problems of a coordinator', beside(120_000), async (t) => {
   const coordinator = await startCoordinator(t)
   const { stateDir, port } = coordinator
   const words = ['--coordinator', '--state-dir', stateDir, '--listen', `127.0.0.1:${port}`]
@@ -237,10 +237,10 @@ void t.test('a coordinator in order, and what may be wrong', beside(120_000), as
   t.match(troubles(await ask(words)), { store: /^fail: a newer version has written the store/ })
   const other = [...words, '--store', `sqlite:${stateDir}/none.db`]
   t.match(troubles(await ask(other)), { store: /^fail: there is no store/ })
-  t.notOk((await readdir(stateDir)).includes('none.db'), 'and none was made')
+  t.notOk((await readdir(stateDir)).includes('none.db'), 'no store was created')
 })
 
-void t.test('a coordinator on PostgreSQL', beside(120_000), async (t) => {
+void t.test('the doctor checks a coordinator on PostgreSQL', beside(120_000), async (t) => {
   const postgres = await startPostgres(t)
   const store = ['--store', await postgres.url()]
   const { stateDir, port } = await startCoordinator(t, { words: ['--no-agent', ...store] })
@@ -261,7 +261,7 @@ void t.test('a coordinator on PostgreSQL', beside(120_000), async (t) => {
   t.match(troubles(bus), { bus: /^fail: the bus is not reached/ })
 })
 
-void t.test('our units are protected, until a drop-in takes that away', async (t) => {
+void t.test('our units are hardened, until a drop-in removes that', async (t) => {
   const host = await makeStateDir(t)
   const units = join(host, 'usr/lib/systemd/system')
   await mkdir(units, { recursive: true })
@@ -288,7 +288,7 @@ void t.test('a clock is right, off, or far off', (t) => {
   t.end()
 })
 
-void t.test('its texts are the chapter of the guide', async (t) => {
+void t.test('its texts match the chapter of the guide', async (t) => {
   const guide = await readFile(join(root, 'docs/operating.md'), 'utf8')
   const squeeze = (text: string): string => text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---')
   t.ok(squeeze(guide).includes(squeeze(describeProblems())), describeProblems())

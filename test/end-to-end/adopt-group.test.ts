@@ -15,7 +15,7 @@ import {
 } from './adoption.js'
 import { expectDone, parallel, readRefusal, startTraffic } from './harness.js'
 
-/** The same text as `boot` has, under a name that a reload on the host gave it. */
+/** Loads the text of `boot` under another name, as after a reload on the host. */
 async function renameLoaded({ cache }: Place, vcl: string, name: string): Promise<void> {
   await cache.adm('vcl.inline', name, quoted(vcl))
   await cache.adm('vcl.use', name)
@@ -32,14 +32,14 @@ void t.test('hosts that run the same VCL become one group', parallel(), async (t
   const traffic = places.map(({ cache }) => startTraffic(t, cache))
   for (const { port } of places) port.forget()
 
-  // Two arrive at once: one of them makes the group, the other joins it.
+  // Two arrive at once: one of them creates the group, the other joins it.
   await Promise.all([adopt(t, first, 'edge-1', intoFleet), adopt(t, second, 'edge-2', intoFleet)])
   const group = await untilAdopted(first, 'edge-1', 'fleet')
   t.equal((await untilAdopted(second, 'edge-2', 'fleet')).id, group.id)
   await adopt(t, third, 'edge-3', intoFleet)
   const own = await untilAdopted(third, 'edge-3')
 
-  await t.test('no cache is touched, and each VCL keeps its name', async (t) => {
+  await t.test('no cache is changed, and each VCL keeps its name', async (t) => {
     t.same(
       places.map(({ port }) => port.changes()),
       [[], [], []],
@@ -48,7 +48,7 @@ void t.test('hosts that run the same VCL become one group', parallel(), async (t
     t.match(await api.readHistory(group.id), [{ revision: 1, action: 'adopt', result: 'ok' }])
   })
 
-  await t.test('what each answers is told as of its group', async (t) => {
+  await t.test('log lines of each agent name the group', async (t) => {
     await eventually('both logs can be read', async () => {
       const agents = await api.listAgents()
       return agents.every(({ capabilities }) => capabilities.includes('log'))
@@ -65,7 +65,7 @@ void t.test('hosts that run the same VCL become one group', parallel(), async (t
     log.close()
   })
 
-  await t.test('another text has a group of its own, and says how it differs', async (t) => {
+  await t.test('a different text gets its own group, and the difference is reported', async (t) => {
     const agent = await api.findAgent('edge-3')
     const { text } = await api.call('GET', `/agents/${agent?.id ?? 0}`)
     const { adoption } = JSON.parse(text) as AdoptedAgent // the API's schema
@@ -80,13 +80,13 @@ void t.test('hosts that run the same VCL become one group', parallel(), async (t
     })
   })
 
-  await t.test('the same text deployed once more changes nothing anywhere', async (t) => {
+  await t.test('deploying the same text again changes nothing', async (t) => {
     expectDone(await api.act(group.id, 'deploy'))
     t.equal((await api.readHistory(group.id)).length, 1)
     t.same([first.port.changes(), second.port.changes()], [[], []])
   })
 
-  await t.test('an edit comes to all of them, and goes by a switch', async (t) => {
+  await t.test('an edit is deployed to all of them, and rolled back by a switch', async (t) => {
     await api.editFile(group.mainVCL.id, answering('edited'))
     expectDone(await api.act(group.id, 'deploy'))
     for (const { cache } of [first, second]) t.equal((await fetchMark(cache)).mark, 'edited')
@@ -107,13 +107,13 @@ void t.test('hosts that run the same VCL become one group', parallel(), async (t
     [],
   )
 
-  await t.test('its tag can be deleted once no deployment asks for it', async (t) => {
+  await t.test('its tag can be deleted once no deployment uses it', async (t) => {
     const tag = await api.findTag('adopted-fleet')
     readRefusal(await api.call('DELETE', `/tags/${tag}`), 409)
     expectDone(await api.act(group.id, 'undeploy'))
     for (const path of [`vclgroups/${group.id}`, `deployments/${group.deployments[0]?.id ?? 0}`])
       t.equal((await api.call('DELETE', `/${path}`)).status, 204)
-    t.same((await api.findAgent('edge-2'))?.tags, [], 'no agent bears it any more')
+    t.same((await api.findAgent('edge-2'))?.tags, [], 'the agent has lost the tag')
     t.equal((await api.call('DELETE', `/tags/${tag}`)).status, 204)
   })
 })

@@ -1,6 +1,6 @@
 /**
- * `--takeover adopt`: what a live cache runs becomes a file and a deployed root group of its agent, without a command that
- * changes the cache and without a failed request, whatever dies meanwhile; what cannot be adopted serves on.
+ * `--takeover adopt`: the VCL that a live cache runs becomes a file and a deployed root group of its agent, without a command that
+ * changes the cache and without a failed request, even if a process dies; a VCL that cannot be adopted keeps serving.
  */
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -45,7 +45,7 @@ interface FileView extends Reference {
   readonly fileType: number
 }
 
-/** Stores what the origin says for long, and counts how often it could. */
+/** Caches responses of the origin for an hour, and counts their hits. */
 const storing = (origin: Origin, mark: string, more = ''): string =>
   `vcl 4.1;
 # include "nothing.vcl";
@@ -55,7 +55,7 @@ sub vcl_backend_response { set beresp.ttl = 1h; }
 sub vcl_deliver { set resp.http.X-Marker = "${mark}"; set resp.http.X-Hits = obj.hits; }
 `
 
-/** A folder that the cache's own user may read. */
+/** A folder that the cache's own user can read. */
 async function makeVclFolder(t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-vcl-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
@@ -86,7 +86,7 @@ sub vcl_recv { call one; call two; if (client.ip !~ office || client.ip !~ every
   await cache.adm('vcl.inline', 'unused', quoted(answering('unused')))
   await ask(cache, 'a.example')
   const traffic = startTraffic(t, cache)
-  // A group that would like to be there, too.
+  // Another group whose deploy would fit this agent.
   const deployment = await api.makeDeployment('other', await api.makeTag('web'))
   const other = await api.makeFile('other.vcl', answering('other'))
   const waiting = await api.makeGroup({ name: 'other', mainFile: other, deployment })
@@ -95,12 +95,12 @@ sub vcl_recv { call one; call two; if (client.ip !~ office || client.ip !~ every
   const edge = await adopt(t, place, 'edge', ['--tags', 'web'])
   const group = await untilAdopted(place, 'edge')
 
-  await t.test('is left as it is, but for what it does not run', async (t) => {
+  await t.test('keeps its VCL; only VCLs that it does not use are discarded', async (t) => {
     t.same(port.changes(), ['vcl.discard unused'])
     t.same(await listVcls(cache), ['boot'])
     t.match(await readdir(join(edge.stateDir, 'foreign')), [/-unused\.vcl$/])
     t.equal((await ask(cache, 'a.example')).mark, 'live')
-    t.equal(countFetches(origin, 'a.example'), 1, 'what was stored still hits')
+    t.equal(countFetches(origin, 'a.example'), 1, 'cached objects still hit')
   })
 
   await t.test('its files, tag and deployment are those of a group', async (t) => {
@@ -126,10 +126,10 @@ sub vcl_recv { call one; call two; if (client.ip !~ office || client.ip !~ every
     )
     t.match(await api.readHistory(group.id), [{ revision: 1, action: 'adopt', result: 'ok' }])
     const placement = (await api.call('GET', `/vclgroups/${waiting}/placement`)).text
-    t.match(placement, /a root group is placed there/, 'no other group came in between')
+    t.match(placement, /a root group is placed there/, 'no other group was placed in between')
   })
 
-  await t.test('agent and cache may restart: nothing is compiled', async (t) => {
+  await t.test('after restarts of agent and cache, nothing is compiled', async (t) => {
     port.forget()
     await edge.agent.kill()
     edge.startAgent()
@@ -149,7 +149,7 @@ sub vcl_recv { call one; call two; if (client.ip !~ office || client.ip !~ every
     expectDone(await api.act(group.id, 'deploy'))
     const edited = await ask(cache, 'b.example')
     t.equal(edited.mark, 'edited')
-    t.equal(countFetches(origin, 'b.example'), 1, 'what was stored still hits')
+    t.equal(countFetches(origin, 'b.example'), 1, 'cached objects still hit')
     port.forget()
     expectDone(await api.act(group.id, 'rollback'))
     t.equal((await ask(cache, 'b.example')).mark, 'live')
@@ -161,10 +161,10 @@ sub vcl_recv { call one; call two; if (client.ip !~ office || client.ip !~ every
   })
 })
 
-/** Also after a look at the new process of the cache. */
+/** Also waits for a check of the new process of the cache. */
 async function untilHeldAgain(place: Place, name: string): Promise<void> {
   const at = Date.now()
-  await eventually('the agent has looked at the new cache', async () => {
+  await eventually('the agent has checked the new process', async () => {
     const agent = await place.api.findAgent(name)
     const isNew = Date.parse(agent?.lastHeartbeat ?? '') > at + 4_000
     if (agent?.stateName !== 'Running' || !isNew || agent.drift !== null)
@@ -181,8 +181,8 @@ async function readFile(api: Place['api'], id: number): Promise<FileView> {
   return JSON.parse((await api.call('GET', `/files/${id}`)).text) as FileView // the API's schema
 }
 
-void t.test('what cannot be adopted, or only just', parallel(), async (t) => {
-  await t.test('labels: it says so and serves on until the first deploy', async (t) => {
+void t.test('VCLs that cannot be adopted, and edge cases', parallel(), async (t) => {
+  await t.test('labels: adoption is refused, and the VCL serves until a deploy', async (t) => {
     const place = await startPlace(t, answering('labelled'))
     const { api, cache, port } = place
     await cache.adm('vcl.label', 'l-shop', 'boot')
@@ -204,7 +204,7 @@ void t.test('what cannot be adopted, or only just', parallel(), async (t) => {
     t.same([...traffic.failures], [])
   })
 
-  await t.test('a text that is not UTF-8', async (t) => {
+  await t.test('a text that is not UTF-8 is refused', async (t) => {
     const place = await startPlace(t, answering('bytes'))
     const { cache } = place
     const bytes = answering('latin').replace(/$/, '# na\\xefve\n')
@@ -215,7 +215,7 @@ void t.test('what cannot be adopted, or only just', parallel(), async (t) => {
     t.equal((await fetchMark(cache)).mark, 'latin')
   })
 
-  await t.test('a text over 1 MiB goes beside the link', async (t) => {
+  await t.test('a text over 1 MiB is sent outside of the link', async (t) => {
     const filler = `# ${'x'.repeat(1022)}\n`.repeat(1100)
     const vcl = `${answering('large')}${filler}`
     const place = await startPlace(t, vcl)
@@ -223,7 +223,7 @@ void t.test('what cannot be adopted, or only just', parallel(), async (t) => {
     const group = await untilAdopted(place, 'edge')
     t.equal((await readFile(place.api, group.mainVCL.id)).source, vcl)
     const changes = place.port.changes().map((line) => line.split(' ').slice(0, 2).join(' '))
-    // Raised and put back for each reading: when it was told, when it was taken over, once more if it was asked again.
+    // Raised and restored for each reading: for the report, for the adoption, and again if the question is repeated.
     t.equal(changes.length % 2, 0)
     t.same([...new Set(changes)], ['param.set cli_limit'])
     t.equal((await fetchMark(place.cache)).mark, 'large')
@@ -231,7 +231,7 @@ void t.test('what cannot be adopted, or only just', parallel(), async (t) => {
 })
 
 async function untilRefused({ api }: Place): Promise<string> {
-  return eventually('it is refused', async () => {
+  return eventually('the adoption is refused', async () => {
     const agent = (await api.findAgent('edge')) as AdoptedAgent | undefined
     if (agent?.stateName !== 'Running' || agent.adoption?.result !== 'refused')
       throw new Error(JSON.stringify(agent))
@@ -253,13 +253,13 @@ void t.test('with two coordinators over PostgreSQL', parallel(), async (t) => {
   await place.api.editFile(group.mainVCL.id, answering('edited'))
   expectDone(await place.api.act(group.id, 'deploy'))
   t.equal((await fetchMark(cache)).mark, 'edited')
-  // Its host is made anew: the agent comes with nothing but its name, and takes over what is deployed.
+  // Its host is reinstalled: the new agent has only its name, and takes over the deployed configuration.
   await edge.agent.kill()
   await untilAgent(place, 'Down', 'edge')
   const again = await adopt(t, place, 'edge')
   const traffic = startTraffic(t, cache)
   await untilAgent(place, 'Running', 'edge')
-  await eventually('it holds what is deployed', async () => {
+  await eventually('the agent holds the deployed configuration', async () => {
     const agent = await place.api.findAgent('edge')
     return agent?.config.effective.revision === agent?.config.desired.revision
   })
@@ -268,7 +268,7 @@ void t.test('with two coordinators over PostgreSQL', parallel(), async (t) => {
   t.same([...traffic.marks], ['edited'])
   await again.agent.stop()
 
-  // Each comes to another coordinator, at the same time.
+  // Each connects to another coordinator, at the same time.
   const other = { coordinator: linked, link: await startLinkProxy(t, coordinator.port) }
   const hosts = await Promise.all([
     addHost(t, place, answering('shared')),
@@ -287,7 +287,7 @@ void t.test('with two coordinators over PostgreSQL', parallel(), async (t) => {
 
 const onLink = (...names: readonly string[]): Step[] =>
   names.flatMap((name) => bothMoments({ on: 'link', name, nth: 1 }))
-/** Between the question and the report lies all that is saved or decided. */
+/** Everything that is saved or decided lies between the question and the report. */
 const decisive = onLink('showRunning', 'answer').slice(1)
 const steps: Readonly<Record<'agent' | 'coordinator', readonly Step[]>> = {
   agent: [
@@ -297,7 +297,7 @@ const steps: Readonly<Record<'agent' | 'coordinator', readonly Step[]>> = {
     ...bothMoments({ on: 'port', name: 'vcl.show', nth: 1 }),
     ...bothMoments({ on: 'port', name: 'vcl.show', nth: 2 }),
   ],
-  // Not at the report, which an agent that is slow sends with what follows.
+  // Not at the report, which a slow agent sends together with the following messages.
   coordinator: [...decisive, { on: 'link', name: 'apply', nth: 1, moment: 'after' }],
 }
 
@@ -316,7 +316,7 @@ for (const victim of ['agent', 'coordinator'] as const)
     t.same([...traffic.marks], ['live'])
   })
 
-/** Each agent is another one for the same cache: it always finds what it runs untouched. */
+/** Each agent is a new one for the same cache, and finds its VCL unchanged. */
 async function strikeAdoption(
   t: Test,
   place: Place,

@@ -1,4 +1,4 @@
-/** A cache that runs before its agent comes, the agent that adopts what it runs, and what the coordinator says then. */
+/** A cache that runs before its agent starts, the agent that adopts its VCL, and the result on the coordinator. */
 import type { Test } from 'tap'
 import type { AgentView, Reference } from '../support/api-client.js'
 import {
@@ -18,7 +18,7 @@ export interface AdoptedAgent extends AgentView {
     readonly result: string
     readonly error: string | null
     readonly group: Reference | null
-    /** Of one agent alone. */
+    /** Only in the answer for a single agent. */
     readonly difference?: string | null
   } | null
 }
@@ -32,7 +32,7 @@ interface AdoptedGroup extends Reference {
 
 export const intoFleet = ['--adopt-group', 'fleet']
 
-/** As Harness, without an agent at first. */
+/** Like Harness, but initially without an agent. */
 export interface Place {
   readonly cache: Varnishd
   readonly coordinator: CoordinatorProcess
@@ -51,7 +51,7 @@ export async function startPlace(t: Test, vcl: string): Promise<Place> {
   return { cache, coordinator, api: coordinator.api, link, port }
 }
 
-/** Another host with a cache, whose agent comes to the same coordinator, or to another one. */
+/** Another host with a cache, whose agent connects to the same coordinator, or to another one. */
 export async function addHost(
   t: Test,
   { coordinator, link }: Pick<Place, 'coordinator' | 'link'>,
@@ -88,7 +88,7 @@ export async function adopt(
   const joinToken = await api.makeJoinToken()
   const adopting: Adopting = {
     stateDir,
-    // A token is used once; one that a killed agent did not come to use is there for the next.
+    // A token is used once; if a killed agent did not use it, the next one can.
     agent: launch(joinToken),
     startAgent: () => {
       adopting.agent = launch(joinToken)
@@ -99,13 +99,13 @@ export async function adopt(
 
 export async function readAdopted({ api }: Place, name: string): Promise<AdoptedGroup> {
   const { text } = await api.call('GET', `/vclgroups?name=${name}*`)
-  const groups = JSON.parse(text) as AdoptedGroup[] // as the API's schema promises
+  const groups = JSON.parse(text) as AdoptedGroup[] // as in the API's schema
   const [group] = groups
   if (!group || groups.length > 1) throw new Error(`groups: ${text}`)
   return group
 }
 
-/** The group is Active, the agent holds it, and nothing looks as if somebody had changed the cache. */
+/** Waits until the group is Active, the agent holds it, and no drift is reported. */
 export function untilAdopted(
   place: Place,
   name: string,

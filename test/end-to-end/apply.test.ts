@@ -17,11 +17,11 @@ interface Fixture {
   readonly harness: Harness
   readonly folder: string
   readonly apply: (...words: string[]) => Promise<Ran>
-  /** By the program as it is installed. */
+  /** With the installed program. */
   readonly applyAsInstalled: (...words: string[]) => Promise<Ran>
-  /** In a file of the folder. */
+  /** Edits a file of the folder. */
   readonly edit: (file: string, from: string | RegExp, to: string) => Promise<void>
-  /** Calls that were no GET, oldest first, from the last marker to a new one. */
+  /** All calls except GETs, oldest first, from the last marker to a new one. */
   readonly readCalls: () => Promise<readonly string[]>
 }
 
@@ -48,7 +48,7 @@ async function startFixture(t: Test, agentWords: readonly string[] = []): Promis
     },
     readCalls: async () => {
       await api.makeTag(`marker-${read}`)
-      return eventually('the marker is in the api log', async () => {
+      return eventually('the marker is in the API log', async () => {
         const { text } = await api.call('GET', '/apilogs?sort=id')
         const all = JSON.parse(text) as { method: string; path: string; keyId: number }[] // its schema
         const calls = all.map(({ method, path }) => `${method} ${path.replace('/api/v1', '')}`)
@@ -68,7 +68,7 @@ async function makeFolder(t: Test): Promise<string> {
   return folder
 }
 
-/** Side by side: each has a coordinator of its own. */
+/** In parallel: each test has its own coordinator. */
 t.jobs = 2
 
 void t.test('the example folder, from nothing to a site and back', parallel(), async (t) => {
@@ -80,7 +80,7 @@ void t.test('the example folder, from nothing to a site and back', parallel(), a
   await readCalls()
 
   await t.test(
-    'a plan says what would be created and where it would go, and creates nothing',
+    'a plan shows what would be created and where it would be placed, and creates nothing',
     async (t) => {
       const { code, out, err } = await applyAsInstalled('--plan')
       t.match({ code, err }, { code: 2, err: '' })
@@ -95,7 +95,7 @@ void t.test('the example folder, from nothing to a site and back', parallel(), a
     },
   )
 
-  await t.test('the first run makes and deploys it, a second one calls nothing', async (t) => {
+  await t.test('the first run creates and deploys it, and a second makes no call', async (t) => {
     t.match(await apply('--wait', '300'), {
       code: 0,
       err: '',
@@ -122,7 +122,7 @@ void t.test('the example folder, from nothing to a site and back', parallel(), a
     t.equal(await bodyOf(), 'Hello again\n')
   })
 
-  await t.test('a VCL that does not compile changes nothing, and its line is told', async (t) => {
+  await t.test('a VCL that does not compile changes nothing, and its line is named', async (t) => {
     await readCalls()
     await edit('vcl/greeting.vcl', 'resp.body', 'resp.nonsense')
     const { code, out, err } = await apply()
@@ -134,7 +134,7 @@ void t.test('the example folder, from nothing to a site and back', parallel(), a
     await edit('vcl/greeting.vcl', 'resp.nonsense', 'resp.body')
   })
 
-  await t.test('a run that failed says how far it came, and the next goes on', async (t) => {
+  await t.test('a failed run reports its progress, and the next run continues', async (t) => {
     await edit('fleet.yaml', 'tags: [web]', 'tags: [web, nowhere]')
     await edit('fleet.yaml', 'kind: domain', 'kind: tag\nname: nowhere\n---\nkind: domain')
     const { code, out, err } = await apply()
@@ -144,7 +144,7 @@ void t.test('the example folder, from nothing to a site and back', parallel(), a
     t.match(await apply(), { code: 0, out: 'nothing to change\n' })
   })
 
-  await t.test('a group that is undeployed by hand is deployed again', async (t) => {
+  await t.test('a group that was undeployed by hand is deployed again', async (t) => {
     const [group] = JSON.parse((await harness.api.call('GET', '/vclgroups')).text) as {
       id: number
     }[]
@@ -153,7 +153,7 @@ void t.test('the example folder, from nothing to a site and back', parallel(), a
     t.equal(await bodyOf(), 'Hello again\n')
   })
 
-  await t.test('what lost its document goes with --prune, and nothing else', async (t) => {
+  await t.test('--prune removes objects without a document, and nothing else', async (t) => {
     await harness.api.makeFile('by-hand.vcl', 'vcl 4.1;')
     await writeFile(join(folder, 'fleet.yaml'), '{kind: set, name: example-fleet}')
     t.match(await apply(), { code: 0, out: 'nothing to change\n' })
@@ -176,12 +176,12 @@ void t.test('the example folder, from nothing to a site and back', parallel(), a
         left,
       )
     }
-    t.ok(await harness.api.findTag('web'), 'a tag that the agent brought stays')
+    t.ok(await harness.api.findTag('web'), 'a tag that the agent reports remains')
   })
 })
 
 void t.test(
-  'a deploy whose wait ends goes on, and its exit code is that of the run',
+  'a deploy continues after the wait, and the exit code is that of the run',
   parallel(),
   async (t) => {
     const { base, api } = await startCoordinator(t, {
@@ -190,7 +190,7 @@ void t.test(
         ...['--simulate', '1', '--simulate-compile-ms', '2000'],
       ],
     })
-    await eventually('an agent runs', async () =>
+    await eventually('an agent is Running', async () =>
       (await api.listAgents()).some(({ stateName }) => stateName === 'Running'),
     )
     const home = await makeHome(t)
@@ -208,7 +208,7 @@ void t.test(
     const late = await apply('--wait', '1')
     t.match(late, { code: 4, err: /^cachefleet: site is Deploying\n$/ })
     t.match(late.out, /create vclgroup "site": done\nsite: Deploying[^]*still loading after 1 s/)
-    t.match(await apply('--wait', '300'), { code: 0 }, 'the next one waits for it')
+    t.match(await apply('--wait', '300'), { code: 0 }, 'the next run waits for it')
     t.match(await apply(), { code: 0, out: 'nothing to change\n' })
   },
 )

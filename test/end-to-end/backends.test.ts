@@ -1,4 +1,4 @@
-/** An origin that dies behind a real cache, and a cache that is gone: in backends, problems and events, until they are back. */
+/** An origin that fails behind a real cache, and a cache that fails: in backends, problems and events, until both are back. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import t from 'tap'
@@ -14,7 +14,7 @@ interface ProblemEvent {
   readonly closed: readonly string[]
 }
 
-void t.test('a group whose origin dies is never well without a word', async (t) => {
+void t.test('a group whose origin fails reports its sick backends', async (t) => {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   const { api, coordinator } = harness
   await untilAgent(harness, 'Running')
@@ -49,14 +49,14 @@ void t.test('a group whose origin dies is never well without a word', async (t) 
 
   const read = async (rest = '') => {
     const { text } = await api.call('GET', `/backends?vclGroup.name=shop&sort=name${rest}`)
-    return JSON.parse(text) as { name: string; healthy: number; sick: number }[] // the API's own
+    return JSON.parse(text) as { name: string; healthy: number; sick: number }[] // of the API
   }
   const problemsOf = async () => {
     const { text } = await api.call('GET', `/vclgroups/${group}`)
     const { stateName, problems } = JSON.parse(text) as {
       stateName: string
       problems: { code: string; severity: number; message: string }[]
-    } // the API's own
+    } // of the API
     return { stateName, problems }
   }
   const untilSick = (sick: number) =>
@@ -92,7 +92,7 @@ void t.test('a group whose origin dies is never well without a word', async (t) 
   await untilSick(2)
   await harness.agent.stop()
   await untilAgent(harness, 'Down')
-  t.same(await read(), [], 'what a Down agent saw last does not count')
+  t.same(await read(), [], 'the last report of a Down agent does not count')
   const last = await read(`&seenBy=${id}`)
   t.match(last, [
     { name: 'images', healthy: 0, sick: 1, agents: [{ id, name }], since: /^20\d\d-/ },
@@ -107,7 +107,7 @@ void t.test('a group whose origin dies is never well without a word', async (t) 
   await untilSick(0)
   t.same(await problemsOf(), { stateName: 'Active', problems: [] })
 
-  await t.test('a cache that is gone is told to who may read it, and ends', async (t) => {
+  await t.test('problems of a failed cache are sent to its readers, and closed', async (t) => {
     const organization = { id: await api.make('/organizations', { name: 'others' }) }
     const [user, password] = ['others', 'others-password']
     await api.make('/accounts', { name: user, password, organization })
@@ -115,13 +115,13 @@ void t.test('a group whose origin dies is never well without a word', async (t) 
     const theirs = await fetch(`${coordinator.base}/api/v1/backends?seenBy=${id}`, {
       headers: { authorization: `Bearer ${token}` },
     })
-    t.same(await theirs.json(), [], 'the agent is shared, what it serves of others is not')
+    t.same(await theirs.json(), [], 'the agent is shared, but not the groups of others on it')
     const others = await listen(t, coordinator.base, { token })
     const all = await listen(t, coordinator.base, { token: api.token })
     const told = (client: typeof all, type: string, how: 'opened' | 'closed', codes: string[]) =>
       eventually(`${type}: ${how} ${codes.join()}`, () =>
         client.of('problem').some(({ data }) => {
-          const { object, ...rest } = data as unknown as ProblemEvent // of every problem
+          const { object, ...rest } = data as unknown as ProblemEvent // in every problem event
           const found = rest[how].map((one) => (typeof one === 'string' ? one : one.code))
           return object.type === type && codes.every((code) => found.includes(code))
         }),
@@ -135,7 +135,7 @@ void t.test('a group whose origin dies is never well without a word', async (t) 
       ['below-min', 'place-waiting'],
     )
     await told(all, 'vclgroup', 'opened', ['below-min', 'place-waiting'])
-    t.ok(Date.now() - wentAt >= 5_000, 'what passes within 5 s is not told')
+    t.ok(Date.now() - wentAt >= 5_000, 'problems shorter than 5 s are not reported')
     await told(all, 'agent', 'opened', ['cache-failing'])
     await harness.cache.restart()
     await untilAgent(harness, 'Running')
@@ -144,8 +144,8 @@ void t.test('a group whose origin dies is never well without a word', async (t) 
     t.same(await problemsOf(), { stateName: 'Active', problems: [] })
 
     await told(others, 'agent', 'closed', ['cache-failing'])
-    t.notOk(JSON.stringify(others.events).includes('shop'), 'the cache is shared, the group is not')
+    t.notOk(JSON.stringify(others.events).includes('shop'), 'the cache is shared, not the group')
   })
   expectDone(await api.act(group, 'undeploy'))
-  await eventually('they went with the group', async () => (await read()).length === 0)
+  await eventually('the backends are gone with the group', async () => (await read()).length === 0)
 })

@@ -1,4 +1,4 @@
-/** A deployed group when its caches are in trouble: one of three refuses, a child panics, a host is alone. */
+/** A deployed group whose caches have faults: one of three fails to compile, a child panics, a host has no coordinator. */
 import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -25,7 +25,7 @@ import {
 
 t.jobs = 3
 
-void t.test('one cache of three refuses', parallel(), async (t) => {
+void t.test('one cache of three fails to compile', parallel(), async (t) => {
   const harness = await startHarness(t, { tags: ['trio'] })
   const { api, cache } = harness
   await untilAgent(harness, 'Running')
@@ -39,7 +39,7 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
   const working = await breakCompiler(third)
   await editSite(harness, site, 'two-of-three')
   expectDone(await api.act(site.id, 'validate'))
-  expectDone(await api.act(site.id, 'validate', '?agents=all')) // reads only
+  expectDone(await api.act(site.id, 'validate', '?agents=all')) // only parses the VCL
   t.match(readRefusal(await api.act(site.id, 'validate', '?agents=all&init=true'), 422), 'third')
   readRefusal(await api.act(site.id, 'validate', '?agents=some'), 400)
 
@@ -47,12 +47,12 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
     checkBudget(t, harness, third, working),
   )
 
-  await t.test('it drops what it served when that is wanted', async (t) => {
+  await t.test('with keepOnFailure off, the failing cache drops what it served', async (t) => {
     expectDone(await api.call('PUT', `/vclgroups/${site.id}`, { keepOnFailure: false }))
     await deploySite(harness, site)
     t.equal((await fetchMark(cache)).mark, 'two-of-three')
     t.equal((await fetchMark(second)).mark, 'two-of-three')
-    await eventually('the third serves nobody', async () => (await fetchMark(third)).status === 503)
+    await eventually('the third cache is idle', async () => (await fetchMark(third)).status === 503)
     t.same(await listVcls(third), ['cf-idle'])
     const failed = (await readPlaces()).filter(isFailed)
     t.match(failed, [{ agent: { name: 'third' }, revision: null }])
@@ -65,22 +65,22 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
     t.equal((await readPlaces()).filter(isFailed).length, 0)
   })
 
-  await t.test('max shrinks: who was placed last leaves', async (t) => {
+  await t.test('when max shrinks, the agent that was placed last leaves', async (t) => {
     const names = async () => (await readPlaces()).map(nameOf)
     const order = await names()
     const id = await findDeployment(harness)
     expectDone(await api.call('PUT', `/deployments/${id}`, { max: 2 }))
-    await eventually('two are left', async () => (await names()).length === 2)
+    await eventually('two remain', async () => (await names()).length === 2)
     t.same(await names(), order.slice(0, 2))
     readRefusal(await api.call('PUT', `/deployments/${id}`, { min: 4, max: 4 }), 409)
     expectDone(await api.call('PUT', `/deployments/${id}`, { max: 3 }))
-    await eventually('three again', async () => {
+    await eventually('all three are back', async () => {
       const applied = (await readPlaces()).filter(({ state }) => state === 'applied')
       return applied.length === 3
     })
   })
 
-  await t.test('it keeps what it serves until its cache restarts', async (t) => {
+  await t.test('with keepOnFailure, a cache serves the old VCL until it restarts', async (t) => {
     expectDone(await api.call('PUT', `/vclgroups/${site.id}`, { keepOnFailure: true }))
     await breakCompiler(third)
     await editSite(harness, site, 'not-for-all')
@@ -88,16 +88,16 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
     t.equal((await fetchMark(third)).mark, 'two-of-three')
     const { revision, agentStates } = await api.readGroup(site.id)
     t.match(agentStates.filter(isFailed), [{ agent: { name: 'third' } }])
-    await third.restart() // with a compiler that works
+    await third.restart() // with a working compiler
     await untilServing(third, 'not-for-all')
-    await eventually('all have applied', async () => {
+    await eventually('all have applied it', async () => {
       const places = await readPlaces()
       return places.every((one) => one.state === 'applied' && one.revision === revision)
     })
   })
 
   await t.test(
-    'another fills its place up to max, until it loads what it failed to load',
+    'another agent takes its place, up to max, until it loads the VCL',
     async (t) => {
       const id = await findDeployment(harness)
       expectDone(await api.call('PUT', `/deployments/${id}`, { min: 1, max: 2 }))
@@ -105,7 +105,7 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
         const { revision, agentStates } = await api.readGroup(site.id)
         return agentStates.filter((one) => one.state === 'applied' && one.revision === revision)
       }
-      await eventually('one left', async () => (await readPlaces()).length === 2)
+      await eventually('one agent left', async () => (await readPlaces()).length === 2)
       const caches = new Map([
         ['edge', cache],
         ['second', second],
@@ -119,12 +119,12 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
       await eventually('two serve it', async () => (await appliedOnes()).length === 2)
       t.notOk((await appliedOnes()).map(nameOf).includes(broken))
       t.ok((await appliedOnes()).map(nameOf).includes(kept))
-      t.equal((await fetchMark(brokenCache)).mark, 'not-for-all', 'it serves on what it served')
+      t.equal((await fetchMark(brokenCache)).mark, 'not-for-all', 'it still serves the old VCL')
       t.match((await readPlaces()).filter(isFailed), [{ agent: { name: broken } }])
 
-      await brokenCache.restart() // with a compiler that works
+      await brokenCache.restart() // with a working compiler
       await untilServing(brokenCache, 'filled')
-      await eventually('who filled its place leaves', async () => {
+      await eventually('the replacement leaves', async () => {
         const names = (await readPlaces()).map(nameOf)
         return names.toSorted().join() === [kept, broken].toSorted().join()
       })
@@ -148,24 +148,24 @@ void t.test('one cache of two is Down', parallel(), async (t) => {
 
   await deploySite(harness, site)
   await deploySite(harness, site)
-  t.same(await api.readHistory(site.id), history, 'the same again makes no revision')
+  t.same(await api.readHistory(site.id), history, 'an unchanged deploy creates no revision')
   t.equal((await api.readGroup(site.id)).revision, 2)
 
   expectDone(await api.act(site.id, 'rollback'))
   t.equal((await fetchMark(second)).mark, 'site-first', 'a rollback goes to other sources')
   expectDone(await api.act(site.id, 'reload'))
   expectDone(await api.act(site.id, 'rollback'))
-  t.equal((await fetchMark(second)).mark, 'missed-by-one', 'over a reload too')
+  t.equal((await fetchMark(second)).mark, 'missed-by-one', 'also after a reload')
   harness.startAgent()
   await untilServing(harness.cache, 'missed-by-one')
   await untilAgent(harness, 'Running')
 
-  await t.test('or cannot keep the source: the deploy ends within its wait, and names it', (t) =>
+  await t.test('an agent that cannot store the source is named, and the deploy ends in time', (t) =>
     checkUnkept(t, harness, site),
   )
 })
 
-/** A file where the agent keeps sources: for root, a disk that cannot be written. */
+/** Puts a file in place of the agent's folder of sources: that fails writes of root, too, like a read-only disk. */
 async function checkUnkept(t: Test, harness: Harness, site: Site): Promise<void> {
   const { api, agentStateDir } = harness
   const sources = join(agentStateDir, 'sources')
@@ -177,7 +177,7 @@ async function checkUnkept(t: Test, harness: Harness, site: Site): Promise<void>
   const { stateName, agentStates } = await api.readGroup(site.id)
   t.equal(stateName, 'Degraded')
   t.match(agentStates.filter(isFailed), [{ agent: { name: 'edge' }, error: /^ENOTDIR/ }])
-  await eventually('the agent shows what failed', async () => {
+  await eventually('the agent reports the failure', async () => {
     const attempt = (await api.findAgent('edge'))?.config.lastAttempted
     return attempt?.error?.includes('ENOTDIR') === true
   })
@@ -193,7 +193,7 @@ async function checkUnkept(t: Test, harness: Harness, site: Site): Promise<void>
   t.equal((await api.readGroup(site.id)).stateName, 'Active')
 }
 
-/** The one of `site`. */
+/** The deployment of `site`. */
 async function findDeployment({ api }: Harness): Promise<number> {
   const { text } = await api.call('GET', '/deployments?name=site')
   const [{ id = 0 } = {}] = JSON.parse(text) as { id?: number }[] // a list of deployments
@@ -203,7 +203,7 @@ async function findDeployment({ api }: Harness): Promise<number> {
 const isFailed = ({ state }: GroupView['agentStates'][number]): boolean => state === 'failed'
 const nameOf = ({ agent }: GroupView['agentStates'][number]): string => agent.name
 
-/** On a shared agent, by the API of an organization. */
+/** On a shared agent, through the API of an organization. */
 async function checkBudget(
   t: Test,
   harness: Harness,
@@ -211,7 +211,7 @@ async function checkBudget(
   working: string,
 ): Promise<void> {
   const { api, coordinator } = harness
-  const compiler = JSON.parse(working) as string // a quoted one
+  const compiler = JSON.parse(working) as string // quoted
   const password = 'azure-password'
   const organization = { id: await api.make('/organizations', { name: 'azure' }) }
   await api.make('/accounts', { name: 'azure', password, organization })
@@ -230,7 +230,7 @@ async function checkBudget(
   await third.adm('param.set', 'cc_command', JSON.stringify(`sleep 5; ${compiler}`))
   const ended = { first: false }
   const first = compile(text, '?init=true').finally(() => (ended.first = true))
-  const second = await eventually('one is sent away', async () => {
+  const second = await eventually('one call is refused', async () => {
     const answer = await compile(text)
     return answer.status === 429 || ended.first ? answer : undefined
   })
@@ -240,7 +240,7 @@ async function checkBudget(
   await third.adm('param.set', 'cc_command', JSON.stringify('exec false'))
 }
 
-/** Answers what puts it right again. */
+/** Returns the value that repairs it. */
 async function breakCompiler(cache: Varnishd): Promise<string> {
   const shown = JSON.parse(await cache.adm('param.show', '-j', 'cc_command')) as unknown[] // the envelope of -j
   const param = shown.find((part) => typeof part === 'object' && part && 'value' in part)
@@ -258,8 +258,8 @@ async function addCache(t: Test, harness: Harness, name: string): Promise<Varnis
     joinToken: await harness.api.makeJoinToken(),
   })
   await untilAgent(harness, 'Running', name)
-  // While it still has a compiler.
-  await eventually('it has the idle VCL', async () => (await listVcls(cache)).includes('cf-idle'))
+  // While its compiler still works.
+  await eventually('cf-idle is loaded', async () => (await listVcls(cache)).includes('cf-idle'))
   return cache
 }
 
@@ -275,29 +275,29 @@ void t.test('a child that panics', parallel(), async (t) => {
   const site = await makeSite(harness, 'site')
   await deploySite(harness, site)
 
-  await cache.adm('debug.panic.worker').catch(() => '') // the child does not answer it
+  await cache.adm('debug.panic.worker').catch(() => '') // the connection ends before an answer
   const isCleared = async () => {
     return (await cache.adm('panic.show').catch((error: unknown) => String(error))).includes(
       'Child has not panicked',
     )
   }
-  await eventually('the cache was asked, and told to forget', isCleared)
+  await eventually('the agent has read the panic and cleared it', isCleared)
   const first = await readPanic()
   t.match(first, /^Panic at: .*\n.*Assert error|panic/is)
   await untilServing(cache, 'site-first')
   t.equal((await readdir(join(harness.agentStateDir, 'panics'))).length, 1)
 
   await cache.adm('debug.panic.worker').catch(() => '')
-  await eventually('the next one is kept', async () => (await readPanic()) !== first)
+  await eventually('the next panic is kept', async () => (await readPanic()) !== first)
   await eventually('and cleared', isCleared)
   await harness.agent.stop()
   harness.startAgent()
-  await eventually('it is told after a restart of the agent, too', async () =>
+  await eventually('the panic is reported after a restart of the agent, too', async () =>
     (await readPanic()).startsWith('Panic at: '),
   )
 })
 
-void t.test('alone on the host', parallel(), async (t) => {
+void t.test('a host without a coordinator', parallel(), async (t) => {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   const { api, cache, coordinator, agentStateDir } = harness
   await untilAgent(harness, 'Running')
@@ -309,7 +309,7 @@ void t.test('alone on the host', parallel(), async (t) => {
   await deploySite(harness, site)
   t.equal(await coordinator.daemon.stop(), 0)
 
-  await t.test('the cache goes back to a good state without a coordinator', async (t) => {
+  await t.test('a rollback on the host restores a good state without a coordinator', async (t) => {
     const traffic = startTraffic(t, cache)
     t.match(await rollback('99'), { code: 1, errors: /no good state 99/ })
     t.equal((await fetchMark(cache)).mark, 'bad')
@@ -322,7 +322,7 @@ void t.test('alone on the host', parallel(), async (t) => {
     t.match(await rollback('nonsense'), { code: 78, errors: /usage/ })
   })
 
-  await t.test('and stays there, whatever restarts', async () => {
+  await t.test('the good state remains through restarts of agent and cache', async () => {
     await cache.restart()
     await untilServing(cache, 'site-first')
     await harness.agent.kill()
@@ -331,12 +331,12 @@ void t.test('alone on the host', parallel(), async (t) => {
     await untilServing(cache, 'site-first')
   })
 
-  await t.test('until an administrator unlocks it', async (t) => {
+  await t.test('it remains until an administrator unlocks the agent', async (t) => {
     await coordinator.start()
     const agent = await untilAgent(harness, 'Locked')
     t.equal((await fetchMark(cache)).mark, 'site-first')
     readRefusal(await api.act(site.id, 'deploy'), 503)
-    const told = await eventually('it tells what an unlock would change', async () => {
+    const told = await eventually('the agent reports the effect of an unlock', async () => {
       const { text } = await api.call('GET', `/agents/${agent.id}`)
       return /"difference":\{"use":"(?<active>cf-[^"]+)","load":\[[^]*\]/.exec(text)
     })

@@ -1,5 +1,5 @@
 /**
- * A group of the console with a member away: what a deploy and a ban answer, and what the member gets when it is back
+ * A group of the console with one cache Down: the answers to a deploy and a ban, and the state of the cache once it is back
  * (docs/behaviour.md, Console groups).
  */
 import t, { type Test } from 'tap'
@@ -24,21 +24,21 @@ interface Pair extends Harness {
   readonly first: Member
   readonly second: Member & { agent: Daemon; startAgent(): void }
   readonly group: string
-  /** Throws unless it is answered with this status. */
+  /** Throws if the answer has another status. */
   readonly expect: (status: number, method: string, path: string, body?: object) => Promise<Json>
-  /** The head of the branch to the group. */
+  /** Deploys the head of the branch to the group. */
   readonly deploy: (branch: string) => Promise<Json>
   readonly makeBranch: (name: string, content: string) => Promise<string>
 }
 
-void t.test('a group of the console with a member away', { timeout: 220_000 }, async (t) => {
+void t.test('a group of the console with one cache Down', { timeout: 220_000 }, async (t) => {
   const pair = await startPair(t)
   const { first, second, expect, deploy } = pair
   const [one, two] = [
     await pair.makeBranch('one', answering('one')),
     await pair.makeBranch('two', answering('two')),
   ]
-  await eventually('both have it', async () => (await deploy(one))['success'] === true)
+  await eventually('both have deployed it', async () => (await deploy(one))['success'] === true)
 
   await second.agent.kill()
   t.match(
@@ -49,10 +49,10 @@ void t.test('a group of the console with a member away', { timeout: 220_000 }, a
       deployData: told(pair, 200, 503),
       message: '',
     },
-    'the one that is there has it, and of the other it is said that it has not',
+    'the running cache deploys it, and the Down one is reported as failed',
   )
   t.equal((await fetchMark(first.cache)).mark, 'two')
-  t.equal((await fetchMark(second.cache)).mark, 'one', 'it serves on what it had')
+  t.equal((await fetchMark(second.cache)).mark, 'one', 'it still serves the old VCL')
   const { id: commit } = await expect(200, 'GET', `/v1/vcl/${two}/head`)
   t.match(await expect(200, 'GET', pair.group), { deployedVclCommitId: commit })
   const consistencyOf = ({ id }: Member) => expect(200, 'GET', `/v1/cache/${id}/consistency`)
@@ -129,7 +129,7 @@ async function startPair(t: Test): Promise<Pair> {
   })
 }
 
-/** What is told of both, in the order of their ids. */
+/** The expected results of both, in the order of their ids. */
 function told({ first, second }: Pair, ofFirst: number, ofSecond: number): object[] {
   return [
     { cacheId: first.id, statusCode: ofFirst },

@@ -1,4 +1,4 @@
-/** A real cache in the console: what it is, how it is, what it is set to and told (docs/behaviour.md, Console caches). */
+/** A real cache in the console: its description, status, settings and commands (docs/behaviour.md, Console caches). */
 import { hostname } from 'node:os'
 import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
@@ -7,9 +7,9 @@ import { eventually } from '../support/eventually.js'
 import { agentName, startHarness, untilAgent, type Harness } from './harness.js'
 
 interface ConsoleHarness extends Harness {
-  /** Below the cache; throws unless it is answered with 200. */
+  /** Calls a path below the cache; throws if the answer is not 200. */
   readonly ask: (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>
-  /** Text for the command call, its message. */
+  /** Sends text to the command call, and returns the answer's message. */
   readonly send: (command: string) => Promise<unknown>
 }
 
@@ -17,7 +17,7 @@ async function startConsoleHarness(t: Test): Promise<ConsoleHarness> {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   const { id } = await untilAgent(harness, 'Running')
   const { cache } = harness
-  await eventually('it was taken over', async () => !(await cache.ask('vcl.list')).includes('boot'))
+  await eventually('it is taken over', async () => !(await cache.ask('vcl.list')).includes('boot'))
   const call = callsTo(harness.coordinator.base)
   const at = `/v1/cache/${toObjectId('cache', id)}`
   const ask: ConsoleHarness['ask'] = async (method, path, body) => {
@@ -34,16 +34,16 @@ async function startConsoleHarness(t: Test): Promise<ConsoleHarness> {
 
 void t.test('a real cache in the console', { timeout: 220_000 }, async (t) => {
   const harness = await startConsoleHarness(t)
-  await t.test('it is described as its banner does', (t) => readDescription(t, harness))
-  await t.test('its status is in its own words', (t) => readStatus(t, harness))
-  await t.test('parameters are set, seen and reset', (t) => setParameters(t, harness))
-  await t.test('what is shown otherwise than it was written is consistent', (t) =>
+  await t.test('it is described by its banner', (t) => readDescription(t, harness))
+  await t.test('its status is that of its CLI', (t) => readStatus(t, harness))
+  await t.test('parameters are set, shown and reset', (t) => setParameters(t, harness))
+  await t.test('a value that the cache shows in another form is consistent', (t) =>
     setManyForms(t, harness),
   )
   await t.test('the health of a backend is set by its name', (t) => setHealth(t, harness))
-  await t.test('commands are answered as varnishadm does', (t) => sendCommands(t, harness))
-  await t.test('what commands set is kept', (t) => keepWhatCommandsSet(t, harness))
-  await t.test('without its agent it has no status', (t) => loseAgent(t, harness))
+  await t.test('commands are answered as by varnishadm', (t) => sendCommands(t, harness))
+  await t.test('settings made by commands are kept', (t) => keepWhatCommandsSet(t, harness))
+  await t.test('without its agent, it has no status', (t) => loseAgent(t, harness))
 })
 
 async function readDescription(t: Test, { ask, cache }: ConsoleHarness): Promise<void> {
@@ -69,7 +69,7 @@ async function readStatus(t: Test, { ask }: ConsoleHarness): Promise<void> {
     ping: /^PONG \d+ 1\.0$/,
     status: 'Child in state running',
     panic: /^Child has not panicked/,
-    // The test's own, given at its start.
+    // Set by the test at its start.
     paramChangeset: { cc_command: { value: /tcc/, default: String, unit: '', description: /./ } },
     vclList: { vcls: [{ name: 'cf-idle', status: 'active', refs: '0' }] },
   })
@@ -155,5 +155,5 @@ async function loseAgent(t: Test, { ask, agent }: ConsoleHarness): Promise<void>
   await agent.stop()
   t.match(await ask('GET', '/status'), { responseStatus: 503, ping: '' })
   t.match(await ask('GET', '/consistency'), { responseStatus: 503, param_consistent: false })
-  t.match(await ask('GET', ''), { agentName }, 'it is known all the same')
+  t.match(await ask('GET', ''), { agentName }, 'its description remains')
 }

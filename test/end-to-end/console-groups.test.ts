@@ -1,4 +1,4 @@
-/** A real cache joins and leaves a deployed group of the console, by what it serves (docs/behaviour.md, Console groups). */
+/** A real cache joins and leaves a deployed group of the console, checked by the VCL that it serves (docs/behaviour.md, Console groups). */
 import t from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { answering, fetchMark } from '../support/observe-cache.js'
@@ -16,7 +16,7 @@ import {
 } from './harness.js'
 
 void t.test(
-  'a cache serves what its group has, as long as it is in it',
+  'a cache serves the VCL of its group while it is a member',
   { timeout: 220_000 },
   async (t) => {
     const harness = await startHarness(t)
@@ -46,7 +46,7 @@ void t.test(
     t.same(
       seen?.tags.map(({ name }) => name),
       [agentTag],
-      'the controller shows no tag of it',
+      'the controller shows no tag for it',
     )
 
     await ask(204, 'DELETE', relation)
@@ -56,7 +56,7 @@ void t.test(
     await untilServing(harness.cache, 'shop')
 
     const site = await makeSite(harness, 'site')
-    t.equal((await harness.api.act(site.id, 'deploy')).status, 409, 'the controller finds it held')
+    t.equal((await harness.api.act(site.id, 'deploy')).status, 409, 'the cache is taken')
     t.equal((await fetchMark(harness.cache)).mark, 'shop')
     await ask(204, 'DELETE', relation)
     await untilIdle()
@@ -64,7 +64,7 @@ void t.test(
     await untilServing(harness.cache, 'site-first')
     t.match(await ask(409, 'PUT', relation), { message: /"site" of the controller/ })
     expectDone(await harness.api.act(site.id, 'undeploy'))
-    await eventually('it may join again', () => ask(204, 'PUT', relation).then(() => true))
+    await eventually('it can join again', () => ask(204, 'PUT', relation).then(() => true))
     await untilServing(harness.cache, 'shop')
   },
 )

@@ -22,11 +22,11 @@ void t.test('the parameters of a group are those of its caches', async (t) => {
   const set = await expect(201, 'POST', '/v1/paramset', { name: 'web', params })
   const setPath = `/v1/paramset/${String(set['id'])}`
 
-  await t.test('what its release lacks is told of the cache, and keeps nothing else', async (t) => {
+  await t.test('an unknown parameter is reported for the cache; others are set', async (t) => {
     await expect(204, 'PUT', `${group}/paramset/${String(set['id'])}`)
     await untilSet('default_ttl', /^77/)
     await untilSet('default_grace', /^11/)
-    await eventually('the cache tells what it lacks', async () => {
+    await eventually('the cache reports the unknown parameter', async () => {
       const { config } = await untilAgent(harness, 'Running')
       return config.lastAttempted?.error?.includes('no_such_parameter')
     })
@@ -39,19 +39,19 @@ void t.test('the parameters of a group are those of its caches', async (t) => {
     t.pass()
   })
 
-  await t.test('what is set on the cache counts there, until it is reset', async (t) => {
+  await t.test('a value set on the cache overrides the group’s until its reset', async (t) => {
     const param = `/agents/${agent.id}/params/default_ttl`
     t.match((await harness.api.call('PUT', param, { value: '33' })).text, /"33\./)
     await expect(200, 'PATCH', setPath, { params: { default_ttl: '78' } })
     await untilSet('default_grace', /^10\./)
     t.match(await readParam(harness, 'default_ttl'), /^33/)
     const reset = await harness.api.call('PUT', param, { value: null })
-    t.match(reset.text, /"78\./, 'back to what the group says')
+    t.match(reset.text, /"78\./, 'back to the group’s value')
     await untilSet('default_ttl', /^78/)
   })
 
   await t.test('a ban of the group reaches the cache', async (t) => {
-    /** Again while a busy machine is slower than the answer may be. */
+    /** Repeated, as a busy machine may be slower than the time limit of the answer. */
     const banUntil = (expression: string, state: number): Promise<Json> =>
       eventually(`a ban ends in state ${state}`, async () => {
         const answer = await expect(200, 'POST', `${group}/ban`, { expression })
@@ -64,7 +64,7 @@ void t.test('the parameters of a group are those of its caches', async (t) => {
     t.match(await banUntil('req.url ~ (', 3), refused)
   })
 
-  await t.test('a cache that leaves, or whose group has no set, has its defaults', async (t) => {
+  await t.test('a cache without a group, or whose group has no set, has defaults', async (t) => {
     await expect(204, 'DELETE', cachePath)
     await untilSet('default_ttl', /^120\./)
     await expect(204, 'PUT', cachePath)
@@ -76,7 +76,7 @@ void t.test('the parameters of a group are those of its caches', async (t) => {
   })
 })
 
-/** A group that has the cache. */
+/** A group with the cache as its member. */
 async function prepare(t: Test, { coordinator }: Harness, agentId: number) {
   const { user, password } = administrator
   const headers = { authorization: basic(user, password) }

@@ -1,4 +1,4 @@
-/** A VCL branch of the console on a real cache: pushed, deployed, refused, rolled back, taken away (docs/behaviour.md, Console VCL). */
+/** A VCL branch of the console on a real cache: pushed, deployed, refused, rolled back, undeployed (docs/behaviour.md, Console VCL). */
 import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { answering, fetchMark } from '../support/observe-cache.js'
@@ -12,10 +12,10 @@ type Json = Record<string, unknown>
 interface Fixture extends Harness {
   readonly cacheId: string
   readonly group: string
-  /** Throws unless it is answered with this status. */
+  /** Throws if the answer has another status. */
   readonly expect: (status: number, method: string, path: string, body?: object) => Promise<Json>
   readonly makeBranch: (name: string, content: string) => Promise<string>
-  /** Onto a commit, or in any case. */
+  /** Onto a commit, or unconditionally. */
   readonly push: (branch: string, text: string, onto?: string) => Promise<CallAnswer>
   readonly head: (branch: string) => Promise<Json>
   readonly deploy: (branch: string) => Promise<Json>
@@ -27,32 +27,32 @@ void t.test('a branch on a real cache', { timeout: 220_000 }, async (t) => {
   const fixture = await startFixture(t)
   const branch = await fixture.makeBranch('site', answering('one'))
   const one = (await fixture.head(branch))['id']
-  await t.test('a group without caches keeps it for its first', (t) =>
+  await t.test('a group without caches keeps the branch for its first cache', (t) =>
     deployEarly(t, fixture, branch),
   )
   await t.test('a push compiles there, and changes no cache', (t) => pushSecond(t, fixture, branch))
-  await t.test('a deploy brings the head', async (t) => {
+  await t.test('a deploy applies the head', async (t) => {
     t.match(await fixture.deploy(branch), toldOf(fixture, 200))
     t.equal((await fetchMark(fixture.cache)).mark, 'two')
     const { id } = await fixture.head(branch)
     t.match(await fixture.expect(200, 'GET', fixture.group), { deployedVclCommitId: id })
   })
-  await t.test('what does not compile is neither the head nor deployed', (t) =>
+  await t.test('a commit that does not compile neither becomes the head nor is deployed', (t) =>
     refuseBroken(t, fixture, branch),
   )
-  await t.test('an old commit is the head again, and is deployed', async (t) => {
+  await t.test('an old commit becomes the head again, and is deployed', async (t) => {
     t.equal((await fixture.expect(200, 'POST', `${branch}/push/${String(one)}`))['id'], one)
     t.match(await fixture.deploy(branch), toldOf(fixture, 200))
     t.equal((await fetchMark(fixture.cache)).mark, 'one')
     t.match(await fixture.expect(200, 'GET', fixture.group), { deployedVclCommitId: one })
   })
   await t.test('another branch is the group’s once it is deployed', (t) => deployOther(t, fixture))
-  await t.test('of two deploys at once each tells what is so', async (t) => {
+  await t.test('simultaneous deploys each report the actual result', async (t) => {
     const told = await Promise.all([fixture.deploy(branch), fixture.deploy(branch)])
     for (const one of told) t.match(one, toldOf(fixture, 200))
     await untilServing(fixture.cache, 'one')
   })
-  await t.test('taken away, the cache runs the idle VCL', async (t) => {
+  await t.test('after the branch is undeployed, the cache runs the idle VCL', async (t) => {
     await fixture.expect(204, 'DELETE', `${fixture.group}${branch.replace('/v1', '')}`)
     await eventually('idle', async () => (await fetchMark(fixture.cache)).status === 503)
     const group = await fixture.expect(200, 'GET', fixture.group)
@@ -88,7 +88,7 @@ async function startFixture(t: Test): Promise<Fixture> {
   })
 }
 
-/** What a deploy says when its one cache says this of compile and deploy. */
+/** The answer to a deploy if its one cache has this result for compile and deploy. */
 function toldOf({ cacheId, cache }: Fixture, statusCode: number, message?: RegExp): object {
   const name = new RegExp(`:${cache.httpPort}_`)
   const told = { cacheId, name, statusCode }
@@ -103,7 +103,7 @@ async function deployEarly(t: Test, fixture: Fixture, branch: string): Promise<v
   const { expect, group, cacheId } = fixture
   const nothing = { success: false, compilationData: [], deployData: [], message: /cache/ }
   t.match(await fixture.deploy(branch), nothing)
-  t.match(await expect(200, 'GET', group), { deployedVclCommitId: null }, 'it waits for a cache')
+  t.match(await expect(200, 'GET', group), { deployedVclCommitId: null }, 'pending')
   await expect(204, 'PUT', `${group}/cache/${cacheId}`)
   await untilServing(fixture.cache, 'one')
   const [, , , id] = branch.split('/')
@@ -129,7 +129,7 @@ async function refuseBroken(t: Test, fixture: Fixture, branch: string): Promise<
   const loose = await fixture.makeBranch('loose', broken)
   const told = await fixture.deploy(loose)
   t.match(told, toldOf(fixture, 400, /loose line 3 pos \d+: Expected ';'/i))
-  t.same(await expect(200, 'GET', group), had, 'the group has what it had')
+  t.same(await expect(200, 'GET', group), had, 'the group is unchanged')
   t.equal((await fetchMark(cache)).mark, 'two')
 }
 

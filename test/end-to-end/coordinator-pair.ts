@@ -1,6 +1,6 @@
 /**
- * Two coordinators as processes over one PostgreSQL and one NATS, a real cache with its agent at each, and what one waits
- * for on both.
+ * Two coordinators as processes over one PostgreSQL and one NATS, a real cache with its agent at each, and conditions that
+ * tests wait for on both.
  */
 import type { Test } from 'tap'
 import { spreadAddress } from '../../src/agent/link/coordinator-address.js'
@@ -28,7 +28,7 @@ export interface End {
   readonly coordinator: CoordinatorProcess
   readonly link: LinkProxy
   readonly cache: Varnishd
-  /** Of the agent beside the cache, which comes to this coordinator first. */
+  /** The name of the agent beside the cache, which first connects to this coordinator. */
   readonly agentName: string
 }
 
@@ -40,7 +40,7 @@ interface Pair {
 }
 
 const tag = 'web'
-/** Of a group (docs/behaviour.md, VCL groups). */
+/** States of a group (docs/behaviour.md, VCL groups). */
 const active = 1
 const deploying = 6
 
@@ -73,7 +73,7 @@ async function startEnd(
   return { coordinator, link, cache, agentName }
 }
 
-/** A group that is deployed on both caches, and a light load on them. */
+/** A group that is deployed on both caches, with a light load on them. */
 export interface PairedSite {
   readonly pair: Pair
   readonly here: End
@@ -92,7 +92,7 @@ export async function startSite(t: Test): Promise<PairedSite> {
   return { pair, here, there, site, traffic }
 }
 
-/** Until now no request failed, and what was refused or discarded was never served. Ends the load. */
+/** No request failed so far, and refused or discarded VCL was never served. Ends the load. */
 export async function checkTraffic(t: Test, { traffic }: PairedSite): Promise<void> {
   for (const one of traffic) {
     t.same([...one.failures], [])
@@ -107,7 +107,7 @@ export async function deployMark(site: Site, { coordinator }: End, mark: string)
   return mark
 }
 
-/** The list of which an agent of this name begins with the first. */
+/** The list from which an agent of this name tries `first` first. */
 function orderUrls(name: string, first: string, second: string): string {
   const list = `${first},${second}`
   const begins = spreadAddress({ url: list, caFile: null }, name).url
@@ -119,7 +119,7 @@ export const apisOf = ({ here, there }: Pair): ApiClient[] => [
   there.coordinator.api,
 ]
 
-/** Both caches serve the mark, and these APIs say that all is as it should be. */
+/** Waits until both caches serve the mark, and these APIs report the group as Active and applied. */
 export async function untilServed(
   pair: Pair,
   site: Site,
@@ -141,10 +141,10 @@ export async function untilServed(
   })
 }
 
-/** Answers the mark of the revision that both say is deployed, once both caches serve it and both APIs say so. */
+/** Returns the mark of the deployed revision, once both caches serve it and both APIs report it. */
 export async function untilSettled({ here, there }: Pair, site: Site): Promise<string> {
   const { api } = here.coordinator
-  return eventually('all is as the history says', async () => {
+  return eventually('both caches and APIs match the history', async () => {
     const { revision } = await api.readGroup(site.id)
     const entry = (await api.readHistory(site.id)).find((one) => one.revision === revision)
     const version = await api.call(
@@ -168,19 +168,19 @@ export async function untilSettled({ here, there }: Pair, site: Site): Promise<s
 
 export async function untilIdle({ here, there }: Pair): Promise<string> {
   for (const { cache } of [here, there])
-    await eventually('it holds the idle VCL alone', async () => {
+    await eventually('the cache holds only the idle VCL', async () => {
       return (await listVcls(cache)).join() === 'cf-idle'
     })
   return 'idle'
 }
 
-/** The newest entry of the history is a deploy that its coordinator left. */
-/** A message of the deploy under way: agents also report what they did after the one before. */
+/** A message of the current deploy: agents also send reports after the previous one. */
 export function duringDeploy(name: 'apply' | 'applyReport', { id }: Site, api: ApiClient) {
   const onlyIf = async (): Promise<boolean> => (await api.readGroup(id)).state === deploying
   return { name, moment: 'before', fate: 'pass', onlyIf } as const
 }
 
+/** Waits until the newest entry of the history is a deploy that its coordinator left. */
 export async function untilDiscarded(api: ApiClient, site: Site): Promise<void> {
   await eventually('the deploy is discarded', async () => {
     const [entry] = await api.readHistory(site.id)

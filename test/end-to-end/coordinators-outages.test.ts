@@ -1,6 +1,6 @@
 /**
- * Two coordinators with a real cache and its agent at each: the bus or the store goes away, for long, in mid-deploy, again
- * and again, or comes back with the data of yesterday.
+ * Two coordinators with a real cache and its agent at each: the bus or the store fails for long, during a deploy, repeatedly,
+ * or comes back with the data of yesterday.
  */
 import t, { type Test } from 'tap'
 import { answering, fetchMark } from '../support/observe-cache.js'
@@ -21,20 +21,20 @@ import {
 } from './coordinator-pair.js'
 import { deploySite, editSite, expectDone, parallel, readRefusal, untilAgent } from './harness.js'
 
-/** Side by side: each has servers, coordinators and caches of its own, and most of it is waiting. */
+/** In parallel: each test has its own servers, coordinators and caches, and mostly waits. */
 t.jobs = 2
 
-void t.test('they go away', parallel(), async (t) => {
+void t.test('bus and store fail', parallel(), async (t) => {
   const started = await startSite(t)
   const { pair, here, there, site } = started
 
-  await t.test('without the bus deploys go on, later', async () => {
+  await t.test('without the bus, deploys still work, but later', async () => {
     await pair.nats.stop()
     await editSite(here.coordinator, site, 'without-bus')
     await deploySite(here.coordinator, site)
     await untilServed(pair, site, 'without-bus')
 
-    await eventually('they are not ready without', async () => {
+    await eventually('both report that they are not ready', async () => {
       return (await readReadiness(pair)).every((status) => status === 503)
     })
     await pair.nats.start()
@@ -44,18 +44,18 @@ void t.test('they go away', parallel(), async (t) => {
   })
 
   await t.test(
-    'while the store is away for long nothing moves, then deploys work again',
+    'during a long outage of the store nothing changes, and then deploys work again',
     async (t) => {
       const { api } = there.coordinator
       const before = await readRevisions(api)
       await pair.postgres.stop()
-      await eventually('they are not ready without', async () => {
+      await eventually('both report that they are not ready', async () => {
         return (await readReadiness(pair)).every((status) => status === 503)
       })
       const links = [here.link, there.link]
       for (const link of links) link.forget()
-      // Both agents, five heartbeats each: three make an agent Down where the store is there.
-      await eventually('a long time', () => {
+      // Five heartbeats of each agent: three missing ones would make an agent Down if the store were available.
+      await eventually('both agents have sent heartbeats', () => {
         return links.reduce((sum, link) => sum + link.count('heartbeat'), 0) >= 10
       })
       for (const { cache } of [here, there])
@@ -70,7 +70,7 @@ void t.test('they go away', parallel(), async (t) => {
     },
   )
 
-  await t.test('when the store goes away in mid-deploy the deploy is discarded', async (t) => {
+  await t.test('if the store fails during a deploy, the deploy is discarded', async (t) => {
     await editSite(here.coordinator, site, 'discarded')
     const gone = there.link.trap({
       ...duringDeploy('applyReport', site, there.coordinator.api),
@@ -86,25 +86,25 @@ void t.test('they go away', parallel(), async (t) => {
     t.equal((await here.coordinator.api.readHistory(site.id))[0]?.revision, null)
   })
 
-  await t.test('not one request failed meanwhile', (t) => checkTraffic(t, started))
+  await t.test('no request failed meanwhile', (t) => checkTraffic(t, started))
 })
 
-void t.test('they go and come, and the store is of yesterday', parallel(), async (t) => {
+void t.test('repeated outages, and a restored store', parallel(), async (t) => {
   const started = await startSite(t)
   const { pair, here, there, site } = started
 
-  await t.test('deploys go on while the bus goes and comes', (t) =>
+  await t.test('deploys still work while the bus fails repeatedly', (t) =>
     checkGoingOn(t, started, pair.nats),
   )
 
-  await t.test('deploys go on while the store goes and comes', (t) =>
+  await t.test('deploys still work while the store fails repeatedly', (t) =>
     checkGoingOn(t, started, pair.postgres),
   )
 
-  await t.test('not one request failed meanwhile', (t) => checkTraffic(t, started))
+  await t.test('no request failed meanwhile', (t) => checkTraffic(t, started))
 
   await t.test(
-    'a store of yesterday, under coordinators that run: the agents are locked',
+    'with yesterday’s store under running coordinators, the agents are locked',
     async (t) => {
       const { api } = here.coordinator
       await pair.postgres.stop()
@@ -134,7 +134,7 @@ void t.test('they go and come, and the store is of yesterday', parallel(), async
   )
 })
 
-/** Away twice, for the time that two deploys take or fail in. */
+/** Two outages, each as long as two deploys take or fail. */
 async function checkGoingOn(
   t: Test,
   { pair, here, there, site }: PairedSite,
@@ -161,7 +161,7 @@ async function checkGoingOn(
   t.same(
     statuses.filter((status) => ![200, 202, 409, 503].includes(status)),
     [],
-    'who could not deploy was told why',
+    'a failed deploy was answered with the reason',
   )
   t.ok(statuses.includes(200))
   await untilReady(pair)
@@ -170,7 +170,7 @@ async function checkGoingOn(
   await untilServed(pair, site, 'they-go-on')
 }
 
-/** How often what is wanted of the agents changed. */
+/** The desired revision of each agent. */
 async function readRevisions(api: ApiClient): Promise<number[]> {
   return (await api.listAgents()).map(({ config }) => config.desired.revision)
 }

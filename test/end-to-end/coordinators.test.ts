@@ -1,6 +1,6 @@
 /**
- * Two coordinators with a real cache and its agent at each: calls on either, and what happens when a coordinator is killed
- * or sleeps in the middle of a deploy. Bus and store: coordinators-outages.test.ts.
+ * Two coordinators with a real cache and its agent at each: calls on either, and a coordinator that is killed or suspended
+ * during a deploy. Bus and store: coordinators-outages.test.ts.
  */
 import t from 'tap'
 import type { AgentView } from '../support/api-client.js'
@@ -22,7 +22,7 @@ import { deploySite, editSite, expectDone, readRefusal, untilAgent } from './har
 const started = await startSite(t)
 const { pair, here, there, site } = started
 
-await t.test('either shows the same and serves calls about agents of the other', async (t) => {
+await t.test('both show the same, and serve calls about agents of the other', async (t) => {
   const [left, right] = await Promise.all(apisOf(pair).map((api) => api.listAgents()))
   t.same(left?.map(withoutHeartbeat), right?.map(withoutHeartbeat))
   t.equal(left?.length, 2)
@@ -43,7 +43,7 @@ await t.test('a deploy by either reaches the agents of both', async () => {
   }
 })
 
-await t.test('what one refuses the other tells', async (t) => {
+await t.test('both report a deploy that one has refused', async (t) => {
   await editSite(here.coordinator, site, 'never')
   await here.coordinator.api.editFile(site.file, 'vcl 4.1; nonsense')
   readRefusal(await here.coordinator.api.act(site.id, 'deploy'), 422)
@@ -53,7 +53,7 @@ await t.test('what one refuses the other tells', async (t) => {
 })
 
 await t.test(
-  'killed before the decision: the other discards, and the old VCL serves',
+  'killed before the decision: the other discards it, and the old VCL serves',
   async (t) => {
     const before = await deployMark(site, there, 'before-kill')
     await editSite(there.coordinator, site, 'discarded')
@@ -66,10 +66,10 @@ await t.test(
     const answer = here.coordinator.api.act(site.id, 'deploy').catch(() => null)
     await killed
 
-    t.equal(await answer, null, 'nobody was left to answer')
+    t.equal(await answer, null, 'the call has no answer')
     await untilDiscarded(there.coordinator.api, site)
     await untilServed(pair, site, before, [there.coordinator.api])
-    await t.test('and the other deploys to all agents, which came to it', async () => {
+    await t.test('and the other deploys to all agents, which have reconnected to it', async () => {
       await deployMark(site, there, 'by-the-other')
       await untilServed(pair, site, 'by-the-other', [there.coordinator.api])
     })
@@ -78,10 +78,10 @@ await t.test(
   },
 )
 
-await t.test('killed after the decision: it completes with the other', async (t) => {
+await t.test('killed after the decision: the other completes the deploy', async (t) => {
   await editSite(there.coordinator, site, 'completed')
   const killed = there.link.trap({
-    // Since the first kill both agents are here: two of phase one, then the switch.
+    // Since the first kill, both agents are here: two of phase one, then the switch.
     ...duringDeploy('apply', site, there.coordinator.api),
     nth: 3,
     act: async () => {
@@ -99,7 +99,7 @@ await t.test('killed after the decision: it completes with the other', async (t)
   await untilServed(pair, site, 'completed')
 })
 
-await t.test('a coordinator that slept through its deploy writes nothing', async (t) => {
+await t.test('a coordinator that was suspended during its deploy writes nothing', async (t) => {
   await editSite(there.coordinator, site, 'slept')
   const asleep = there.link.trap({
     ...duringDeploy('applyReport', site, there.coordinator.api),
@@ -145,7 +145,7 @@ await t.test('two deploys of the group at once, by either', async (t) => {
   }
 })
 
-await t.test('not one request failed meanwhile', (t) => checkTraffic(t, started))
+await t.test('no request failed meanwhile', (t) => checkTraffic(t, started))
 
 await t.test('a deploy and an undeploy at once, by either', async (t) => {
   for (let round = 0; round < 3; round++) {
@@ -164,16 +164,16 @@ await t.test('a deploy and an undeploy at once, by either', async (t) => {
   await untilServed(pair, site, 'deployed-again')
 })
 
-await t.test('webhooks are served by one, and by the other when it is killed', (t) =>
+await t.test('one sends the webhooks, and the other when it is killed', (t) =>
   checkWebhookHandover(t, started),
 )
 
 await t.test(
-  'a rollout whose coordinator is killed while it bakes the other brings to its end',
+  'if a coordinator is killed during a bake, the other completes the rollout',
   (t) => checkRolloutHandover(t, started),
 )
 
-await t.test('a drain that one is asked for the other shows, and ends', async (t) => {
+await t.test('a drain requested from one is shown by the other, and ends', async (t) => {
   const agent = await there.coordinator.api.findAgent(here.agentName)
   const at = `/agents/${agent?.id ?? 0}`
   const readReasons = () =>

@@ -1,4 +1,4 @@
-/** A VCL whose load kills the child of a real cache: the deploy says so, with the panic, and what served is served again. */
+/** Loading a VCL kills the child of a real cache: the deploy reports it with the panic, and the old VCL is served again. */
 import t from 'tap'
 import { answering } from '../support/observe-cache.js'
 import {
@@ -11,7 +11,7 @@ import {
   untilServing,
 } from './harness.js'
 
-void t.test('a child that dies while loading is told as that', parallel(), async (t) => {
+void t.test('a child that dies during a load is reported as such', parallel(), async (t) => {
   const harness = await startHarness(t, { cacheWords: ['-p', 'vcc_allow_inline_c=on'] })
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, 'site')

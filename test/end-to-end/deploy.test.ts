@@ -1,4 +1,4 @@
-/** Deploying from the API into real caches: what serves, what is refused and how it is said, what the status tells. */
+/** Deploys from the API to real caches: what serves, what is refused with which message, and the status. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ import {
   type Harness,
 } from './harness.js'
 
-/** Side by side: each has caches and coordinators of its own. */
+/** In parallel: each test has its own caches and coordinators. */
 t.jobs = 2
 for (const [way, coordinators] of ways)
   void t.test(`from enrolment to undeploy, ${way}`, parallel(), (t) => checkAll(t, coordinators))
@@ -38,13 +38,13 @@ async function checkAll(t: Test, coordinators: 1 | 2): Promise<void> {
   })
   await untilAgent(harness, 'Running')
 
-  await t.test('takeover saves what is unmanaged and leaves the idle VCL', (t) =>
+  await t.test('takeover saves unmanaged VCL and leaves the idle VCL', (t) =>
     checkTakeover(t, harness),
   )
-  await t.test('a deploy serves, the next one changes it, the same again does nothing', (t) =>
+  await t.test('a deploy serves, the next replaces it, and an unchanged one does nothing', (t) =>
     checkDeploys(t, harness),
   )
-  await t.test('what does not compile is 422, and the site stays up', (t) =>
+  await t.test('a VCL that does not compile is answered with 422, and the old one serves', (t) =>
     checkRefusals(t, harness),
   )
   await t.test('an error in an include names the include and its line', (t) =>
@@ -52,17 +52,17 @@ async function checkAll(t: Test, coordinators: 1 | 2): Promise<void> {
   )
   await t.test('the switch waits for the probes of the new VCL', (t) => checkProbes(t, harness))
   await t.test('undeploy leaves 503 and the idle VCL', (t) => checkUndeploy(t, harness))
-  await t.test('where no agent runs tests a deploy warns, or is refused', (t) =>
+  await t.test('if no agent runs tests, a deploy warns, or is refused', (t) =>
     checkUntested(t, harness),
   )
-  await t.test('of three caches one cannot compile: two switch, the status says which', (t) =>
+  await t.test('if one of three caches cannot compile, two switch, and the status names it', (t) =>
     checkTrio(t, harness),
   )
 }
 
 async function checkTakeover(t: Test, { cache, agentStateDir }: Harness): Promise<void> {
   await eventually('the idle VCL serves', async () => (await fetchMark(cache)).status === 503)
-  await eventually('it alone is loaded', async () => (await listVcls(cache)).join() === 'cf-idle')
+  await eventually('no other is loaded', async () => (await listVcls(cache)).join() === 'cf-idle')
 
   const folder = join(agentStateDir, 'foreign')
   const [file = ''] = await readdir(folder)
@@ -74,7 +74,7 @@ async function checkTakeover(t: Test, { cache, agentStateDir }: Harness): Promis
 async function checkDeploys(t: Test, harness: Harness): Promise<void> {
   const { api, cache, port } = harness
   const site = await makeSite(harness, 'site')
-  t.equal((await fetchMark(cache)).status, 503, 'making a group changes nothing')
+  t.equal((await fetchMark(cache)).status, 503, 'creating a group changes nothing')
 
   await deploySite(harness, site)
   t.equal((await fetchMark(cache)).mark, 'site-first')
@@ -90,7 +90,7 @@ async function checkDeploys(t: Test, harness: Harness): Promise<void> {
   const before = await api.readGroup(site.id)
   port.forget()
   await deploySite(harness, site)
-  t.same(port.changes(), [], 'the same deploy again sends not one changing command')
+  t.same(port.changes(), [], 'the same deploy again sends no changing command')
   t.same(await api.readGroup(site.id), before)
   t.match(await api.readHistory(site.id), [
     { revision: 2, action: 'deploy', result: 'ok', mainVCL: { id: site.file, version: 2 } },
@@ -132,7 +132,7 @@ async function checkRefusals(t: Test, harness: Harness): Promise<void> {
   const valid = await api.act(site.id, 'validate')
   expectDone(valid)
   t.match(JSON.parse(valid.text), { name: 'site', compiledOn: 1 })
-  t.same(await listVcls(cache), loaded, 'nothing of it all stays loaded')
+  t.same(await listVcls(cache), loaded, 'none of these VCLs stays loaded')
   t.notOk(port.changes().some((line) => line.startsWith('vcl.use')))
   t.same([...traffic.failures], [])
   t.same([...traffic.marks], ['second'], 'the old VCL served all the time')
@@ -171,7 +171,7 @@ interface Origin {
   isHealthy: boolean
 }
 
-/** An agent of a cache that it did not start runs none unless it is told to. */
+/** The agent of a cache that it did not start runs no tests unless configured to. */
 async function checkUntested(t: Test, harness: Harness): Promise<void> {
   const { api } = harness
   t.notOk((await api.findAgent(harness.agentName))?.capabilities.includes('tests'))
@@ -210,13 +210,13 @@ sub vcl_recv { return (pass); }
   port.forget()
   const deploying = api.act(site.id, 'deploy')
   const isAsking = () => port.commands.filter((line) => line.startsWith('backend.list')).length > 4
-  await eventually('the agent asks for the health again and again', isAsking)
-  t.equal((await fetchMark(cache)).mark, 'included', 'meanwhile the old VCL serves')
+  await eventually('the agent polls the health of the backends', isAsking)
+  t.equal((await fetchMark(cache)).mark, 'included', 'meanwhile, the old VCL serves')
   t.notOk(port.changes().some((line) => line.startsWith('vcl.use')))
 
   origin.isHealthy = true
   expectDone(await deploying)
-  t.same(await fetchMark(cache), { status: 200, mark: 'origin' }, 'the first request is answered')
+  t.same(await fetchMark(cache), { status: 200, mark: 'origin' }, 'the first request succeeds')
 }
 
 async function startOrigin(t: Test): Promise<Origin> {
@@ -270,7 +270,7 @@ async function checkTrio(t: Test, harness: Harness): Promise<void> {
   const states = group.agentStates.map(({ agent, state }) => `${agent.name} ${state}`)
   t.same(states.toSorted(), ['edge applied', 'second applied', 'third failed'])
   const failed = group.agentStates.find(({ state }) => state === 'failed')
-  t.equal(failed?.revision, 1, 'it serves what it served')
+  t.equal(failed?.revision, 1, 'it still serves the old VCL')
   t.match(failed?.error, /compiler/i)
 
   await third.adm('param.set', 'cc_command', JSON.stringify((working as { value: string }).value)) // as just read
@@ -284,10 +284,10 @@ async function checkTrio(t: Test, harness: Harness): Promise<void> {
   await editSite(harness, site, 'without-third')
   await deploySite(harness, site)
   t.same(await readMarks(), ['without-third', 'without-third', undefined])
-  t.equal((await api.readGroup(site.id)).stateName, 'Degraded', 'nobody waited for it')
+  t.equal((await api.readGroup(site.id)).stateName, 'Degraded', 'the deploy did not wait for it')
   await third.restart()
   const isActive = async () => (await api.readGroup(site.id)).stateName === 'Active'
-  await eventually('it goes forward when it is back', isActive)
+  await eventually('it catches up once it is back', isActive)
   t.same(await readMarks(), ['without-third', 'without-third', 'without-third'])
 }
 

@@ -1,4 +1,4 @@
-/** Every operation of invalidations, each answered with success once. */
+/** Calls every operation of invalidations successfully. */
 import type { Answered, Given } from './documented.js'
 
 interface Calls {
@@ -7,7 +7,7 @@ interface Calls {
 }
 
 export async function tryInvalidations({ done, made }: Calls): Promise<void> {
-  // Where nobody serves, a purge is tried again and again.
+  // Without a server at the cache's address, a purge is retried.
   const at = {
     id: await made('createInvalidation', {
       type: 'purge',

@@ -1,4 +1,4 @@
-/** Every call of the controller API answers what its document says: a success of each, and a refusal (docs/behaviour.md, Documents). */
+/** Every call of the controller API answers as documented: once with a success, and once with a refusal (docs/behaviour.md, Documents). */
 import t, { type Test } from 'tap'
 import { answering } from '../support/observe-cache.js'
 import { logIn, type ApiClient } from '../support/api-client.js'
@@ -26,15 +26,15 @@ interface Harness {
   readonly documented: DocumentedApi
   /** Rejects unless the call succeeds. */
   readonly done: (operationId: string, given?: Given) => Promise<Answered>
-  /** The id of what the call makes. */
+  /** Returns the id of the created object. */
   readonly made: (operationId: string, body: unknown) => Promise<number>
 }
 
-void t.test('live answers are what the document says', { timeout: 220_000 }, async (t) => {
+void t.test('live answers conform to the document', { timeout: 220_000 }, async (t) => {
   const coordinator = await startCoordinator(t, {
     words: [
       ...['--name', 'edge', '--simulate', '1', '--heartbeat', '1'],
-      // Nobody serves there.
+      // No server listens there.
       ...['--engine', 'simulate', '--engine-http', '127.0.0.1:1'],
     ],
   })
@@ -49,7 +49,7 @@ void t.test('live answers are what the document says', { timeout: 220_000 }, asy
     Number((await done(operationId, { body })).body['id'])
   const harness: Harness = { coordinator, api, documented, done, made }
 
-  await t.test('who may do what', (t) => tryIdentity(t, harness))
+  await t.test('accounts and permissions', (t) => tryIdentity(t, harness))
   await t.test('objects and deploys', () => tryObjects(harness))
   await t.test('traffic of a real cache', (t) => tryTraffic(t, harness))
   t.same(idsOf(documented.without('success')), [], 'each call has succeeded')
@@ -66,14 +66,14 @@ async function tryTraffic(t: Test, { coordinator, api, done }: Harness): Promise
     stateDir: await makeStateDir(t),
     joinToken: await api.makeJoinToken(),
   })
-  await eventually('its log can be read', async () => {
+  await eventually('the agent can read the log', async () => {
     const agent = await api.findAgent('real')
     return agent?.capabilities.includes('log') === true
   })
   await done('readLogs')
   await done('countTop', { query: '?by=url&seconds=1' })
   await host.kill()
-  const lost = await eventually('it is Down', async () => {
+  const lost = await eventually('the agent is Down', async () => {
     const agent = await api.findAgent('real')
     return agent?.stateName === 'Down' ? agent : undefined
   })
@@ -223,7 +223,7 @@ async function tryObjects(harness: Harness): Promise<void> {
 
 type Reference = { readonly id: number }
 
-/** On no agent: these caches have no TLS listener. */
+/** Deployed to no agent: these caches have no TLS listener. */
 async function tryCertificates(harness: Harness): Promise<void> {
   const { done, made } = harness
   const names = ['certified.example']
@@ -239,7 +239,7 @@ async function tryCertificates(harness: Harness): Promise<void> {
   await done('deleteDomain', { at: domain })
 }
 
-/** Nobody listens there. */
+/** No server listens at the address. */
 async function tryWebhooks(harness: Harness): Promise<void> {
   const { done, made } = harness
   const at = {
@@ -249,7 +249,7 @@ async function tryWebhooks(harness: Harness): Promise<void> {
       types: ['apilog'],
     }),
   }
-  await eventually('its own call is on the way', async () => {
+  await eventually('a delivery of its own creation is failing', async () => {
     return (await done('getWebhook', { at })).body['failing'] === true
   })
   await done('updateWebhook', { at, body: { filter: 'status=500' } })
@@ -328,9 +328,9 @@ async function readAll({ done }: Harness, objects: Record<string, Reference>): P
   }
 }
 
-/** Each call without a token, by a user who may nothing, of an object that is not there, and with a bad parameter. */
+/** Each call without a token, as a user without permissions, for an unknown object, and with an invalid parameter. */
 async function tryRefusals({ coordinator, documented, made, done }: Harness): Promise<void> {
-  const { id } = (await done('listOrganizations', { query: '?name=red' })).body[0] as Reference // red is there
+  const { id } = (await done('listOrganizations', { query: '?name=red' })).body[0] as Reference // red exists
   const account = { id: await made('createAccount', { name: 'nobody', password }) }
   await done('assignAccount', { at: { id }, body: { account } })
   const nobody = await logIn(coordinator.base, { user: 'nobody', password, org: 'red' })

@@ -1,16 +1,16 @@
-/** Calls by their operationId, each answer held against the OpenAPI document that the coordinator itself serves. */
+/** Calls by their operationId, and checks each answer against the OpenAPI document that the coordinator itself serves. */
 import { readApiDocument, type DocumentedOperation } from '../support/api-document.js'
 
 type Json = Record<string, unknown>
 
 export interface Given {
-  /** Of the path. */
+  /** Parameters of the path. */
   readonly at?: Readonly<Record<string, string | number>>
   /** With its question mark. */
   readonly query?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Null: none. The one of all calls otherwise. */
+  /** Null: no token. By default, the token of all calls. */
   readonly token?: string | null
 }
 
@@ -23,9 +23,9 @@ export interface Answered {
 
 export interface DocumentedApi {
   readonly operations: readonly DocumentedOperation[]
-  /** Throws when the answer is not what the document says. */
+  /** Throws if the answer does not conform to the document. */
   call(operationId: string, given?: Given): Promise<Answered>
-  /** Operations that were never answered so. */
+  /** Operations that have had no such answer. */
   without(kind: 'success' | 'error'): readonly DocumentedOperation[]
 }
 

@@ -1,4 +1,4 @@
-/** What changes about groups with domains while they serve: VCL, names, who is there, and what becomes a root group. */
+/** Changes to groups with domains while they serve: VCL, names, members of the cache, and becoming a root group. */
 import type { Test } from 'tap'
 import { answering, fetchMark, listVcls } from '../support/observe-cache.js'
 import { caching, type Sites } from './domain-sites.js'
@@ -32,7 +32,7 @@ export async function checkSwap(t: Test, harness: Harness, { shop, blog }: Sites
   const changes = port.changes()
   t.notOk(
     changes.some((line) => line.startsWith('vcl.use') || line.includes('cf-r-')),
-    'the routing VCL is as it was',
+    'the routing VCL is unchanged',
   )
   t.equal(changes.filter((line) => line.startsWith(`vcl.label cf-l-${shop.id} `)).length, 3)
   t.notOk(changes.some((line) => line.includes(`cf-${blog.id}-`) || line.includes(`-l-${blog.id}`)))
@@ -141,15 +141,15 @@ export async function checkRoot(t: Test, harness: Harness, { shop }: Sites): Pro
     'it has domains',
   )
   t.equal((await api.call('PUT', `/vclgroups/${shop.id}`, { domains: [] })).status, 200)
-  t.equal((await ask(cache, 'nobody.example')).status, 404, 'it is to be deployed first')
+  t.equal((await ask(cache, 'nobody.example')).status, 404, 'the change needs a deploy')
   await ask(cache, 'shop.example')
   port.forget()
   await api.editFile(shop.file, answering('alone'))
   expectDone(await api.act(shop.id, 'deploy'))
-  t.equal((await fetchMark(cache)).mark, 'alone', 'whatever the Host')
+  t.equal((await fetchMark(cache)).mark, 'alone', 'for any Host')
   const order = (lines: readonly string[]) =>
     lines.map((line) => line.split(' ')[0]).filter((verb) => verb === 'ban' || verb === 'vcl.use')
-  t.same(order(port.changes()), ['ban', 'vcl.use'], 'everything is banned before the switch')
+  t.same(order(port.changes()), ['ban', 'vcl.use'], 'all objects are banned before the switch')
   t.notOk((await listVcls(cache)).some((name) => /^cf-[lr]-/.test(name)))
 
   await api.editFile(shop.file, caching('shop', shop.origin.port))

@@ -1,4 +1,4 @@
-/** Two groups with domains, each with an origin of its own. */
+/** Two groups with domains, each with its own origin. */
 import type { Test } from 'tap'
 import { listVcls } from '../support/observe-cache.js'
 import type { Varnishd } from '../support/varnishd.js'
@@ -22,7 +22,7 @@ const namesOf = {
   blog: ['blog.example', 'one.wild.example', '*.deep.wild.example'],
 } as const
 
-/** Every request has the same hash, as far as the author can tell, and is stored. */
+/** As far as its author can tell, all requests have the same hash, and all responses are cached. */
 export const caching = (site: string, port: number, mark = site): string => `vcl 4.1; # ${site};
 backend origin { .host = "127.0.0.1"; .port = "${port}"; }
 sub vcl_hash { hash_data("same"); return (lookup); }
@@ -45,7 +45,7 @@ export async function makeSite(t: Test, { api }: Harness, name: 'shop' | 'blog')
   return { id, name, file, deployment, origin, domains }
 }
 
-/** As only the cache's administrator can. */
+/** Only the cache's administrator can read it. */
 export async function readCacheKey(cache: Varnishd, { id }: Site): Promise<string> {
   const name = (await listVcls(cache)).find((one) => one.startsWith(`cf-${id}-`)) ?? ''
   const [, key = ''] = /hash_data\("([0-9a-f]{32})"\)/.exec(await cache.adm('vcl.show', name)) ?? []

@@ -1,4 +1,4 @@
-/** Groups with domains on real caches: routing by Host, objects kept apart, domains once on an agent, restarts. */
+/** Groups with domains on real caches: routing by Host, separate objects, unique domains on an agent, restarts. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ import {
   type Harness,
 } from './harness.js'
 
-/** Side by side: each has a cache and coordinators of its own. */
+/** In parallel: each test has its own cache and coordinators. */
 t.jobs = 3
 for (const [way, coordinators] of ways)
   void t.test(`groups with domains, on one cache, ${way}`, parallel(), async (t) => {
@@ -32,33 +32,33 @@ for (const [way, coordinators] of ways)
       blog: await makeSite(t, harness, 'blog'),
     }
 
-    await t.test('each answers for its names, and nobody for others', (t) =>
+    await t.test('each group answers for its own names, and no group for others', (t) =>
       checkRouting(t, harness, sites),
     )
-    await t.test('they neither read nor poison each other’s objects', (t) =>
+    await t.test('groups neither read nor poison each other’s objects', (t) =>
       checkIsolation(t, harness, sites),
     )
-    await t.test('one is swapped under load while no request fails', (t) =>
+    await t.test('one group is swapped under load without a failed request', (t) =>
       checkSwap(t, harness, sites),
     )
-    await t.test('what is wrong with one is told in its own files', (t) =>
+    await t.test('errors of a group are reported in its own files', (t) =>
       checkRefusals(t, harness, sites),
     )
-    await t.test('what takes its place on the cache is refused', (t) =>
+    await t.test('a group that conflicts on the cache is refused', (t) =>
       checkConflicts(t, harness, sites),
     )
-    await t.test('other names take effect at the next deploy', (t) => checkNames(t, harness, sites))
+    await t.test('changed names take effect at a deploy', (t) => checkNames(t, harness, sites))
     await t.test('a restarted cache has its labels back', (t) => checkRestart(t, harness))
-    await t.test('one leaves, the other stays', (t) => checkUndeploy(t, harness, sites))
-    await t.test('deploys at the same time do not disturb each other', (t) =>
+    await t.test('one group leaves, the other stays', (t) => checkUndeploy(t, harness, sites))
+    await t.test('simultaneous deploys do not disturb each other', (t) =>
       checkTogether(t, harness, sites),
     )
-    await t.test('a group that becomes a root group has everything banned', (t) =>
+    await t.test('when a group becomes a root group, all objects are banned', (t) =>
       checkRoot(t, harness, sites),
     )
   })
 
-void t.test('the first deploy of an agent that waits for it', parallel(), async (t) => {
+void t.test('the first deploy of an agent with first-deploy takeover', parallel(), async (t) => {
   const harness = await startHarness(t, { agentWords: ['--takeover', 'first-deploy'] })
   await untilAgent(harness, 'Running')
   const site = await makeSite(t, harness, 'shop')
@@ -77,7 +77,7 @@ void t.test('the first deploy of an agent that waits for it', parallel(), async 
 
   traffic.isOn = false
   await running
-  t.same([...failures], [], 'what served before served until then')
+  t.same([...failures], [], 'the old VCL served until then')
   t.equal((await ask(cache, 'shop.example')).mark, 'shop')
   t.notOk((await listVcls(cache)).includes('boot'))
 })
@@ -126,7 +126,7 @@ async function checkRouting(t: Test, harness: Harness, { shop, blog }: Sites): P
   })
   const { text } = await api.call('GET', `/vclgroups/${shop.id}/routing`)
   const [routing] = (JSON.parse(text) as { agents: { agent: { name: string }; source: string }[] })
-    .agents // as its schema says
+    .agents // as in its schema
   t.equal(routing?.agent.name, 'edge')
   const active = (await listVcls(cache)).find((name) => name.startsWith('cf-r-')) ?? ''
   t.equal((await cache.adm('vcl.show', active)).trim(), routing?.source.trim())
@@ -143,9 +143,9 @@ async function checkIsolation(t: Test, harness: Harness, { shop, blog }: Sites):
   const [ofShop, ofBlog] = await fetchBodies()
   t.match(ofShop, { body: 'secret of shop', hits: /^[1-9]/ })
   t.match(ofBlog, { body: 'secret of blog', hits: /^[1-9]/ }, 'each from its own object')
-  t.notOk('x-cachefleet-group' in ofShop.headers, 'the mark is shown to no client')
+  t.notOk('x-cachefleet-group' in ofShop.headers, 'no client receives the mark')
 
-  // The blog marks its objects as the shop's, and wants to know the shop's secrets.
+  // The VCL of the blog marks its objects as the shop's, and tries to read the shop's secrets.
   await api.editFile(
     blog.file,
     `${caching('blog', blog.origin.port)}
@@ -158,14 +158,14 @@ sub vcl_recv { set req.http.X-Saw = req.http.X-Cachefleet-Purge + req.http.X-Cac
   const purge = { method: 'PURGE', headers: { 'X-Cachefleet-Purge': secret } }
   await ask(cache, 'blog.example', { ...purge, path: '/' })
   const [kept] = await fetchBodies()
-  t.match(kept, { hits: /^[1-9]/ }, 'the shop’s secret purges nothing of the blog, nor by it')
+  t.match(kept, { hits: /^[1-9]/ }, 'the shop’s secret purges nothing of the blog, nor through it')
   const saw = blog.origin.seen.at(-1)
   t.notOk(saw && 'x-cachefleet-purge' in saw.headers)
-  t.equal(saw?.headers['x-saw'] ?? '', '', 'the blog sees no header of ours')
+  t.equal(saw?.headers['x-saw'] ?? '', '', 'the blog’s VCL sees no internal header')
 
   const before = shop.origin.seen.length
   await ask(cache, 'shop.example', { method: 'PURGE' })
-  t.match((await fetchBodies())[0], { hits: /^[1-9]/ }, 'nor anything without a secret')
+  t.match((await fetchBodies())[0], { hits: /^[1-9]/ }, 'nor does a purge without a secret')
   t.equal((await ask(cache, 'shop.example', purge)).status, 200)
   const [fresh] = await fetchBodies()
   t.equal(fresh.hits, '0', 'the group’s own secret purges')
@@ -225,12 +225,12 @@ async function checkConflicts(t: Test, harness: Harness, { shop, blog }: Sites):
   t.same([port.changes(), await listVcls(cache)], [[], loaded])
   const rows = JSON.parse((await api.call('GET', `/vclgroups/${other}/placement`)).text) as {
     reason: string
-  }[] // as its schema says
+  }[] // as in its schema
   t.match(rows[0]?.reason, 'a root group must be alone')
 
   const domain = `/domains/${shop.domains['shop.example'] ?? 0}`
   t.match(readRefusal(await api.call('PUT', domain, { fqdn: 'new.example' }), 409), '"shop"')
-  t.equal((await api.call('PUT', domain, { fqdn: 'Shop.example' })).status, 200, 'it is the same')
+  t.equal((await api.call('PUT', domain, { fqdn: 'Shop.example' })).status, 200, 'unchanged')
   t.match(readRefusal(await api.call('DELETE', domain), 409), '"shop"')
   t.equal((await api.call('DELETE', `/vclgroups/${other}`)).status, 204)
 }
@@ -247,14 +247,14 @@ async function checkRestart(t: Test, harness: Harness): Promise<void> {
     )
     return marks.map(({ mark }) => mark).join() === 'shop,blog'
   })
-  await eventually('all is loaded as before', async () => {
+  await eventually('all VCLs are loaded as before', async () => {
     const names = await listVcls(cache)
     return labels.every((label) => names.includes(label)) && !names.includes('boot')
   })
 
   const boot = await openBootFile(t, join(harness.agentStateDir, 'boot.cli'))
   const alone = await startVarnishd(t, { vcl: null, args: ['-I', boot] })
-  await eventually('boot.cli starts a cache that routes', async () => {
+  await eventually('boot.cli starts a cache with routing', async () => {
     const marks = await Promise.all(
       ['shop.example', 'blog.example'].map((host) => ask(alone, host)),
     )

@@ -1,4 +1,4 @@
-/** Events of a coordinator as it is run: how a deploy ended is told, and a stop waits for no listener. */
+/** Events of a running coordinator: the result of a deploy is sent, and a stop waits for no subscriber. */
 import t from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import { endOf, startClient } from '../cli/run-cli.js'
@@ -6,7 +6,7 @@ import { startCoordinator } from '../support/daemon.js'
 import { heard, listen } from '../support/event-client.js'
 import { eventually } from '../support/eventually.js'
 
-void t.test('how a deploy ended is told, and a stop ends the streams', async (t) => {
+void t.test('the result of a deploy is sent, and a stop ends the streams', async (t) => {
   const coordinator = await startCoordinator(t, {
     words: ['--engine', 'simulate', '--name', 'edge', '--tags', 'here'],
   })
@@ -21,7 +21,7 @@ void t.test('how a deploy ended is told, and a stop ends the streams', async (t)
 
   t.equal((await api.act(group, 'deploy')).status, 200)
 
-  await eventually('its place applied', () =>
+  await eventually('its place has applied', () =>
     client.of('deployment').some(({ data }) => {
       const text = JSON.stringify(data['vclgroup'])
       return text.includes('"applied":1') && text.includes('"stateName":"Active"')
@@ -29,7 +29,7 @@ void t.test('how a deploy ended is told, and a stop ends the streams', async (t)
   )
   await eventually('the agent holds it', () =>
     client.of('agent').some(({ data }) => {
-      const { effective } = data['config'] as { effective: { revision: number | null } } // the API's
+      const { effective } = data['config'] as { effective: { revision: number | null } } // of the API
       return (effective.revision ?? 0) > 1
     }),
   )
@@ -39,7 +39,7 @@ void t.test('how a deploy ended is told, and a stop ends the streams', async (t)
   const ban = { type: 'ban', expression: 'obj.http.x ~ y', target: { all: true } }
   t.equal((await api.call('POST', '/invalidations', ban)).status, 202)
   await heard(client, 'invalidation', { stateName: 'Completed', done: 1 })
-  await eventually('it is measured', async () =>
+  await eventually('the metric counts it', async () =>
     (await (await fetch(`${base}/metrics`)).text()).includes(
       'cachefleet_invalidation_done_seconds_count 1\n',
     ),
@@ -52,24 +52,24 @@ void t.test('how a deploy ended is told, and a stop ends the streams', async (t)
   t.teardown(() => follower.kill('SIGKILL'))
   let printed = ''
   follower.stdout?.setEncoding('utf8').on('data', (text: string) => (printed += text))
-  await eventually('the client has the past', () => printed.includes('/deploy"'))
-  client.pause() // who takes nothing does not hold it up either
+  await eventually('the client has the past events', () => printed.includes('/deploy"'))
+  client.pause() // a client that reads nothing does not delay the stop either
   const other = await listen(t, base, { token: api.token })
 
   t.equal(await coordinator.daemon.stop(), 0)
 
-  await eventually('it ends', () => other.closed)
+  await eventually('the stream ends', () => other.closed)
   await coordinator.start()
   const next = await listen(t, base, { token: api.token, lastEventId: other.lastId })
   await api.makeTag('after')
   await heard(next, 'apilog', { path: '/api/v1/tags', status: 201 })
-  t.strictSame(next.of('reset'), [], 'its ids went on')
-  // It came back by itself, and missed nothing.
-  await eventually('the client goes on', () =>
+  t.strictSame(next.of('reset'), [], 'its ids continue')
+  // The client reconnected by itself, and missed no event.
+  await eventually('the client continues', () =>
     next.of('apilog').every(({ id }) => printed.includes(`{"id":${id},`)),
   )
   const ids = printed.split('\n').flatMap((line) => /^\{"id":(\d+)/.exec(line)?.[1] ?? [])
-  t.equal(new Set(ids).size, ids.length, 'nothing twice')
+  t.equal(new Set(ids).size, ids.length, 'no event twice')
   follower.kill('SIGINT')
   t.equal(await ended, exitCodes.interrupted)
 })

@@ -1,7 +1,7 @@
 /**
- * SIGKILL at every step of what is done to a group with a domain that shares its cache with another: its label moves, the
- * routing VCL changes, it comes and goes. It ends in the wanted state or the old one, and the other group never notices. Two
- * coordinators over PostgreSQL and NATS: agents are linked to the one that is not called.
+ * SIGKILL at every step of changes to a group with a domain that shares its cache with another: its label moves, the routing VCL
+ * changes, it is deployed and undeployed. It ends in the new state or the old one, without any effect on the other group. Two
+ * coordinators over PostgreSQL and NATS: the agents are connected to the one that is not called.
  */
 import t, { type Test } from 'tap'
 import { listVcls } from '../support/observe-cache.js'
@@ -34,10 +34,10 @@ import {
   type Harness,
 } from './harness.js'
 
-/** `domains`: another list of names and another VCL at once; `first`: nothing of the group is there yet. */
+/** `domains`: another list of names together with another VCL; `first`: no VCL of the group is loaded yet. */
 type Verb = 'domains' | 'rollback' | 'undeploy' | 'first'
 
-/** The second `vcl.inline` is the routing VCL's. */
+/** The second `vcl.inline` is that of the routing VCL. */
 const rows: Readonly<Record<Victim, readonly (readonly [Verb, readonly Step[]])[]>> = {
   agent: [
     ['domains', around('vcl.inline', 'vcl.inline 2', 'vcl.label', 'vcl.use', 'vcl.discard')],
@@ -71,15 +71,15 @@ interface Fixture {
   readonly shop: Site
   /** Shares the cache. */
   readonly blog: Site
-  /** The second of them, of this name, is the shop's now and then. */
+  /** The second one, of this name, belongs to the shop from time to time. */
   readonly domains: readonly [number, number]
   readonly moreHost: string
 }
 
-/** What the shop's name answers when it is not deployed. */
+/** The result for the shop's name while it is not deployed. */
 const absent = 'absent'
 
-/** Each victim has an agent and a cache of its own, and the coordinators of which one is killed are its own, too. */
+/** Each victim has its own agent and cache; killed coordinators are separate, too. */
 t.jobs = victims.length
 const pair = { coordinators: 2 } as const
 const shared = startShared(t, pair)
@@ -112,7 +112,7 @@ async function loseVictim(t: Test, victim: Victim): Promise<void> {
   t.equal(await readAgreement(harness, blog, shop), served(blog))
 }
 
-/** What a group that nobody edits serves. */
+/** The mark that an unedited group serves. */
 const served = ({ marks }: Site): string => marks.get(1) ?? 'nothing'
 
 async function startFixture(t: Test, victim: Victim): Promise<Fixture> {
@@ -154,7 +154,7 @@ async function deploy({ harness, shop }: Fixture, mark: string): Promise<void> {
 
 interface Prepared {
   readonly before: string
-  /** What the shop's name answers when it is done. */
+  /** The expected mark of the shop's name afterwards. */
   readonly wanted: string
   readonly act: () => Promise<CallAnswer>
 }
@@ -183,13 +183,13 @@ async function readPrevious({ harness, shop }: Fixture, now: string): Promise<st
   return marks.find((mark) => mark !== now) ?? 'none'
 }
 
-/** Against what is deployed: the list of the group may be one that was refused. */
+/** Compared with the deployed state, as the list of the group may have been refused. */
 async function toggleDomain({ harness, shop, domains, moreHost }: Fixture): Promise<void> {
   const { status } = await ask(harness.cache, moreHost)
   await setDomains(harness, shop, domains.slice(0, status === 404 ? 2 : 1))
 }
 
-/** What serves under the shop's name; throws until all agree, of both groups. */
+/** The mark that serves under the shop's name; throws until all parts agree on both groups. */
 async function readShop({ harness, shop, blog }: Fixture): Promise<string> {
   await readAgreement(harness, blog, shop)
   if ((await harness.api.readGroup(shop.id)).deployed) return readAgreement(harness, shop, blog)

@@ -1,7 +1,7 @@
 /**
- * SIGKILL at every step by which an agent takes over a cache that served something else: at registration, and at the first
- * deploy where that is awaited. Each row has a cache and an agent of its own. Nothing foreign is lost before its source is
- * saved, and the next deploy works.
+ * SIGKILL at every step by which an agent takes over a cache that served another VCL: at registration, and at the first deploy if
+ * the takeover is delayed. Each row has its own cache and agent. No foreign VCL is lost before its source is saved, and the next
+ * deploy works.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ import { parallel, makeSite, startTraffic, untilAgent } from './harness.js'
 const takeovers = ['registration', 'first-deploy'] as const
 type Takeover = (typeof takeovers)[number]
 
-/** The idle VCL, or the first one that is deployed, is loaded and used; what is unmanaged is saved and discarded. */
+/** The idle VCL, or the first deployed one, is loaded and used; unmanaged VCLs are saved and discarded. */
 const all = ['vcl.inline', 'vcl.use', 'vcl.discard']
 const rows: Readonly<Record<Victim, Readonly<Record<Takeover, readonly Step[]>>>> = {
   agent: { registration: around(...all), 'first-deploy': around(...all) },
@@ -49,7 +49,7 @@ interface Fixture {
   readonly link: LinkProxy
 }
 
-/** Rows run side by side on one coordinator, but for those that kill it: they have one of their own, one after the other. */
+/** Rows run in parallel on one coordinator, except those that kill it: they have their own, and run one after the other. */
 t.jobs = 5
 const shared = await startFixture(t)
 for (const victim of victims)
@@ -85,12 +85,12 @@ interface Row {
   readonly victim: Victim
   readonly takeover: Takeover
   readonly step: Step
-  /** Of the agent, its only tag and its group. */
+  /** The name of the agent, of its only tag and of its group. */
   readonly name: string
   readonly title: string
 }
 
-/** Beside `boot` another foreign VCL, with a label. */
+/** Another foreign VCL besides `boot`, with a label. */
 const beside = answering('beside')
 
 async function checkRow(t: Test, at: Fixture, row: Row): Promise<void> {
@@ -116,7 +116,7 @@ async function checkRow(t: Test, at: Fixture, row: Row): Promise<void> {
   const site = await makeSite({ api }, name, { tag: name })
   if (takeover === 'first-deploy') {
     await strike(harness, victim, step, () => api.act(site.id, 'deploy'))
-    await eventually('it serves what it did, or its group', async () => {
+    await eventually('the cache serves the old VCL, or the group’s', async () => {
       const { mark = 'nothing' } = await fetchMark(cache)
       return ['foreign', `${name}-first`].includes(mark)
     })
@@ -126,7 +126,7 @@ async function checkRow(t: Test, at: Fixture, row: Row): Promise<void> {
     if (status !== 200) throw new Error(text)
     return true
   })
-  await eventually('its group serves, and nothing else is loaded', async () => {
+  await eventually('its group serves, and no other VCL is loaded', async () => {
     const { mark } = await fetchMark(cache)
     const names = (await listVcls(cache)).filter((one) => one !== 'cf-idle')
     if (mark === `${name}-first` && names.length === 1) return true
@@ -134,7 +134,7 @@ async function checkRow(t: Test, at: Fixture, row: Row): Promise<void> {
   })
   await checkKept(t, harness, victim)
   if (takeover === 'first-deploy' && isUnseen(victim))
-    t.same([...traffic.failures], [], 'what was foreign served until then')
+    t.same([...traffic.failures], [], 'the foreign VCL served until then')
   await traffic.stop()
   await Promise.all([harness.agent.stop(), cache.stop()])
 }
@@ -174,7 +174,7 @@ async function startTakeover(t: Test, at: Fixture, { name, takeover }: Row): Pro
   }
 }
 
-/** A new manager does not hold what was loaded beside its start VCL. */
+/** A new manager does not have the VCLs that were loaded in addition to its start VCL. */
 async function checkKept(t: Test, { stateDir }: Taken, victim: Victim): Promise<void> {
   const folder = join(stateDir, 'foreign')
   const files = await readdir(folder)
@@ -185,5 +185,5 @@ async function checkKept(t: Test, { stateDir }: Taken, victim: Victim): Promise<
     for (const file of kept)
       t.equal((await readFile(join(folder, file), 'utf8')).trimEnd(), text.trimEnd())
   }
-  t.equal(files.filter((file) => /-(shown|cf-.*)\.vcl$/.test(file)).length, 0, 'and nothing else')
+  t.equal(files.filter((file) => /-(shown|cf-.*)\.vcl$/.test(file)).length, 0, 'and no other')
 }

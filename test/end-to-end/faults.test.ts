@@ -1,5 +1,5 @@
 /**
- * Faults that kill nobody: a link that is slow, dead or mixes up its messages, a database of yesterday, one cache of three
+ * Faults without a killed process: a link that is slow, dead or disorders its messages, a database of yesterday, one cache of three
  * that cannot compile what the others can.
  */
 import { copyFile, readdir } from 'node:fs/promises'
@@ -31,7 +31,7 @@ import {
 
 t.jobs = 4
 
-void t.test('the link mixes up its messages', parallel(), async (t) => {
+void t.test('the link disorders its messages', parallel(), async (t) => {
   const { harness, site, traffic } = await startSite(t)
   for (const how of ['late', 'twice'] as const)
     for (const kind of ['apply', 'applyReport', 'heartbeat', 'welcome'])
@@ -58,7 +58,7 @@ void t.test('the link mixes up its messages', parallel(), async (t) => {
 void t.test('the link is slow, then dead', parallel(), async (t) => {
   const { harness, site, traffic } = await startSite(t)
 
-  await t.test('slow: deploys take their time', async () => {
+  await t.test('slow: deploys take longer', async () => {
     harness.link.setDelay(250)
     for (const mark of ['slow', 'slower']) {
       await editSite(harness, site, mark)
@@ -68,7 +68,7 @@ void t.test('the link is slow, then dead', parallel(), async (t) => {
     harness.link.setDelay(0)
   })
 
-  await t.test('dead while a deploy loads: the old VCL serves until it is back', async (t) => {
+  await t.test('dead while a deploy loads: the old VCL serves until the recovery', async (t) => {
     const before = await readAgreement(harness, site)
     await editSite(harness, site, 'unheard')
     const died = harness.port.trap({
@@ -84,13 +84,13 @@ void t.test('the link is slow, then dead', parallel(), async (t) => {
     await untilAgent(harness, 'Down')
     t.match(readRefusal(await answer, 503), /\w/)
     t.equal((await fetchMark(harness.cache)).mark, before)
-    t.equal((await harness.api.readGroup(site.id)).stateName, 'Error', 'and the status says so')
+    t.equal((await harness.api.readGroup(site.id)).stateName, 'Error', 'the status reports it')
 
     harness.link.setFault('none')
-    t.equal(await untilServed(harness, site, 'unheard'), 'unheard', 'the deploy stays pending')
+    t.equal(await untilServed(harness, site, 'unheard'), 'unheard', 'the deploy is pending')
   })
 
-  await t.test('dead before: the deploy stays pending, and late agents get it', async (t) => {
+  await t.test('dead before: the deploy is pending, and late agents get it', async (t) => {
     harness.link.setFault('swallow')
     await untilAgent(harness, 'Down')
     await editSite(harness, site, 'missed')
@@ -99,7 +99,7 @@ void t.test('the link is slow, then dead', parallel(), async (t) => {
     t.equal(await untilServed(harness, site, 'missed'), 'missed')
   })
 
-  await t.test('cut again and again: deploys come through', async (t) => {
+  await t.test('interrupted repeatedly: deploys succeed', async (t) => {
     for (const mark of ['cut', 'cut-again']) {
       await editSite(harness, site, mark)
       const answer = harness.api.act(site.id, 'deploy', '?wait=25')
@@ -119,7 +119,7 @@ void t.test('the database of yesterday', parallel(), async (t) => {
   const database = join(coordinator.stateDir, 'coordinator.db')
   const kept = join(await makeStateDir(t), 'yesterday.db')
   t.equal(await coordinator.daemon.stop(), 0)
-  t.same(await listDatabase(coordinator.stateDir), ['coordinator.db'], 'all of it is in one file')
+  t.same(await listDatabase(coordinator.stateDir), ['coordinator.db'], 'the database is one file')
   await copyFile(database, kept)
   harness.link.forget()
   await coordinator.start()
@@ -135,7 +135,7 @@ void t.test('the database of yesterday', parallel(), async (t) => {
   await coordinator.start()
 
   const { id } = await untilAgent(harness, 'Locked')
-  await t.test('the agent changes nothing, and says why', async (t) => {
+  await t.test('the agent changes nothing, and reports the reason', async (t) => {
     const { text } = await api.call('GET', `/agents/${id}`)
     t.match(text, `holds revision ${held}, the coordinator knows `)
     await editSite(harness, site, 'refused')
@@ -146,7 +146,7 @@ void t.test('the database of yesterday', parallel(), async (t) => {
     t.equal((await api.readGroup(site.id)).stateName, 'Error')
   })
 
-  await t.test('until it is unlocked: then what the coordinator knows is true', async (t) => {
+  await t.test('until it is unlocked: then the state of the coordinator counts', async (t) => {
     expectDone(await api.call('PUT', `/agents/${id}/unlock`))
     t.equal(
       await untilServed(harness, site, 'refused'),
@@ -171,13 +171,13 @@ void t.test('one cache of three cannot compile', parallel(), async (t) => {
   const loaded = await Promise.all(caches.map(listVcls))
   await third.adm('param.set', 'vmod_path', '/nonexistent')
 
-  await t.test('below min: nobody switches, nothing is left', async (t) => {
+  await t.test('below min: no cache switches, and no VCL is left', async (t) => {
     site.marks.set(await api.editFile(site.file, importing('with-std')), 'with-std')
     const refusal = readRefusal(await api.act(site.id, 'deploy'), 422)
     t.match(refusal, /^site\.vcl line 2 pos \d+: .*std.*third/s)
     t.notMatch(refusal, 'second')
     for (const one of caches) await untilServing(one, 'site-first')
-    await eventually('what was loaded is gone', async () => {
+    await eventually('the loaded VCLs are discarded', async () => {
       const now = await Promise.all(caches.map(listVcls))
       return JSON.stringify(now) === JSON.stringify(loaded)
     })
@@ -187,7 +187,7 @@ void t.test('one cache of three cannot compile', parallel(), async (t) => {
   })
 
   await t.test(
-    'above min: the others switch, it keeps its own, and the status says so',
+    'above min: the others switch, the failing one does not, and the status shows it',
     async (t) => {
       const { text } = await api.call('GET', '/deployments?name=site')
       const [deployment] = JSON.parse(text) as { id: number }[] // a list of deployments
@@ -205,7 +205,7 @@ void t.test('one cache of three cannot compile', parallel(), async (t) => {
     },
   )
 
-  await t.test('the same deploy tries it again, and makes no revision', async (t) => {
+  await t.test('the same deploy retries it, and creates no revision', async (t) => {
     const { revision } = await api.readGroup(site.id)
     const history = await api.readHistory(site.id)
     expectDone(await api.act(site.id, 'deploy'))

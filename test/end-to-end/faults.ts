@@ -1,6 +1,6 @@
 /**
- * Faults, struck from outside: proxies count management commands and messages of the link, and somebody dies before or
- * after one of them. What must hold then is `readAgreement` of harness.ts, and that no request failed but by the fault.
+ * Faults, injected from outside: proxies count management commands and messages of the link, and a process dies before or after one of
+ * them. Afterwards, `readAgreement` of harness.ts must hold, and no request may have failed except through the fault.
  */
 import type { Test } from 'tap'
 import type { CallAnswer } from '../support/http-call.js'
@@ -15,7 +15,7 @@ export interface Step {
   readonly moment: 'before' | 'after'
 }
 
-/** `connection`: nobody dies, but what is being said is lost. */
+/** `connection`: no process dies, but the message in transit is lost. */
 export type Victim = 'coordinator' | 'agent' | 'connection' | 'child' | 'manager'
 
 export const victims: readonly Victim[] = ['coordinator', 'agent', 'connection', 'child', 'manager']
@@ -29,7 +29,7 @@ export const bothMoments = (step: Omit<Step, 'moment'>): Step[] => [
 export const around = (...commands: readonly string[]): Step[] =>
   commands.map(parseCommand).flatMap(bothMoments)
 
-/** The cache has done it and the agent does not know. */
+/** The cache has executed the command, and the agent does not know it. */
 export const after = (...commands: readonly string[]): Step[] =>
   commands.map((command) => ({ ...parseCommand(command), moment: 'after' }))
 
@@ -42,8 +42,8 @@ export const describeStep = ({ on, name, nth, moment }: Step): string =>
   `${moment} ${name} ${nth} of the ${on}`
 
 /**
- * What serves in the end, as the answer promises: what is wanted when it was done (200), or when too few agents were left to
- * do it, for the deploy stays pending (503); else what served before. Null: nobody said.
+ * The mark that the answer promises to serve in the end: the new one if the deploy succeeded (200), or if too few agents were left
+ * for it, as the deploy stays pending (503); otherwise the old one. Null: there was no answer.
  */
 export function readPromise(
   answer: CallAnswer | null,
@@ -53,7 +53,7 @@ export function readPromise(
   return answer.status === 200 || answer.status === 503 ? wanted : before
 }
 
-/** Resolves with what serves, which is what was promised, when all agree on it. */
+/** Resolves with the mark that serves once all parts agree; it must be the promised one. */
 export function untilAgreed(
   title: string,
   read: () => Promise<string>,
@@ -67,15 +67,15 @@ export function untilAgreed(
   })
 }
 
-/** What a fault needs to know of a harness. */
+/** The parts of a harness that a fault needs. */
 export type Struck = Pick<
   Harness,
   'cache' | 'port' | 'link' | 'coordinator' | 'agent' | 'startAgent'
 >
 
 /**
- * Acts, kills at the step, and starts again what was killed. Answers what the act was answered; null: nobody was left to
- * answer, or it goes on (202). Fails when the step is never met.
+ * Acts, kills at the step, and restarts the victim. Returns the answer to the act; null if no process was left to answer, or if the
+ * deploy continues (202). Fails if the step is never reached.
  */
 export async function strike(
   harness: Struck,
@@ -85,7 +85,7 @@ export async function strike(
 ): Promise<CallAnswer | null> {
   const struck = setTrap(harness, victim, step)
   const call = act().catch(() => null)
-  // A coordinator that is killed answers nobody, and that may be seen before the kill is reported.
+  // A killed coordinator sends no answer, which may be noticed before the kill is reported.
   const early = call.then(async (answer) => {
     if (answer === null) await struck
     return answer
@@ -96,7 +96,7 @@ export async function strike(
     return null
   })
   const first = await Promise.race([strikes, early])
-  // After the last message the answer may overtake the end of the victim.
+  // After the last message, the answer may arrive before the end of the victim.
   if (first) await eventually(`${JSON.stringify([step, first])}: the step is met`, () => isStruck)
   await revive(harness, victim)
   const answer = await call
@@ -112,7 +112,7 @@ function setTrap(harness: Struck, victim: Victim, step: Step): Promise<void> {
   }
   if (step.on === 'port') return harness.port.trap(trap)
   if (step.name !== 'hello') return harness.link.trap(trap)
-  // The link breaks in phase one; the hello of the next one is the step.
+  // The link breaks in phase one; the hello of the next link is the step.
   const broken = { name: 'apply', moment: 'before', fate: 'drop', act: () => undefined } as const
   return harness.link.trap(broken).then(() => harness.link.trap(trap))
 }
@@ -128,7 +128,7 @@ async function revive(harness: Struck, victim: Victim): Promise<void> {
   if (victim === 'coordinator') await harness.coordinator.start()
   else if (victim === 'agent') harness.startAgent()
   else if (victim === 'manager') await harness.cache.restart()
-  // The manager starts its child again by itself, unless the loss made it give up (mgt_vcl_discard asserts).
+  // The manager restarts its child by itself, unless the loss made it give up (mgt_vcl_discard asserts).
   else if (victim === 'child' && (await isManagerGone(harness))) await harness.cache.restart()
 }
 
@@ -151,27 +151,27 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * An agent whose cache failed again and again waits longer each time until it believes it (src/agent/engine/flap-damper.ts); a new
- * process of it, as there is after its own loss, remembers no failure.
+ * An agent waits longer after each repeated failure of its cache (src/agent/engine/flap-damper.ts); a new process of the agent, as
+ * after its own loss, remembers no failure.
  */
 export async function forgetFailures(harness: Harness, victim: Victim): Promise<void> {
   if (victim === 'coordinator' || victim === 'agent') return
   await harness.agent.stop()
   harness.link.forget()
   harness.startAgent()
-  await eventually('the agent is back, and told how its cache is', () => {
+  await eventually('the agent is back, and has reported the state of its cache', () => {
     const said = harness.agent.lines().map(({ msg }) => msg)
     const [seen, linked] = ['connected to the cache', 'linked to the coordinator'].map((words) =>
       said.indexOf(words),
     )
     if (seen === undefined || linked === undefined || seen < 0 || linked < 0) return false
-    // A hello that was sooner than the first look is followed by what that look saw.
+    // If the hello was sent before the first check of the cache, a heartbeat with the result follows.
     return seen < linked || harness.link.count('heartbeat') > 0
   })
   await untilAgent(harness, 'Running')
 }
 
-/** The cache itself lived on, so that no request may have failed and nothing may look as if somebody else had been there. */
+/** The cache itself kept running, so that no request may have failed, and no change from outside may be reported. */
 export const isUnseen = (victim: Victim): boolean => victim !== 'child' && victim !== 'manager'
 
 interface Seen {
@@ -181,13 +181,13 @@ interface Seen {
   readonly traffic: Traffic
 }
 
-/** No request failed that the fault itself did not fail, and nothing was served that is not among `allowed`. */
+/** No request failed except through the fault itself, and only `allowed` marks were served. */
 export async function checkTraffic(
   t: Test,
   { harness, victim, title, traffic }: Seen,
   allowed: readonly string[],
 ): Promise<void> {
-  // Nobody listens while child or manager is dead; a new manager serves what it was started with.
+  // While child or manager is dead, the port is closed; a new manager serves its start VCL.
   const failures = isUnseen(victim) ? [] : ['answered 0']
   const marks = isUnseen(victim) ? allowed : [...allowed, 'foreign']
   t.same(

@@ -1,4 +1,4 @@
-/** Fleets of simulated caches in processes of their own, which stop, return and arrive in crowds: where the group goes. */
+/** Fleets of simulated caches in their own processes, which stop, return and arrive in large numbers: the placement of a group. */
 import t, { type Test } from 'tap'
 import { answering } from '../support/observe-cache.js'
 import type { ApiClient } from '../support/api-client.js'
@@ -26,7 +26,7 @@ void t.test('a fleet of six', { timeout: 220_000 }, async (t) => {
   await untilStates(api, 'south', ['Running', 'Running', 'Running', 'Running'])
   t.same(await hostsOf(fleet), ['north', 'north'])
 
-  await t.test('what is Down frees its place, and drops the group when it returns', async (t) => {
+  await t.test('a Down agent frees its place, and drops the group when it returns', async (t) => {
     north.signal('SIGSTOP')
     await eventually('the south serves', async () => (await serving(fleet)) === 'south south')
     north.signal('SIGCONT')
@@ -35,11 +35,11 @@ void t.test('a fleet of six', { timeout: 220_000 }, async (t) => {
     t.same(await hostsOf(fleet), ['south', 'south'])
   })
 
-  await t.test('when most of it is Down nothing moves, until the next deploy', async (t) => {
+  await t.test('while most of the fleet is Down, no place moves until a deploy', async (t) => {
     const before = await api.readGroup(groupId)
     south.signal('SIGSTOP')
     await untilStates(api, 'south', ['Down', 'Down', 'Down', 'Down'])
-    await eventually('it was judged', async () => {
+    await eventually('placement has considered it', async () => {
       const { text } = await api.call('GET', `/vclgroups/${groupId}/placement`)
       return text.includes('went Down with most of the fleet')
     })
@@ -54,7 +54,7 @@ void t.test('a fleet of six', { timeout: 220_000 }, async (t) => {
     t.same(await hostsOf(fleet), ['north', 'north'])
   })
 
-  await t.test('a crowd that arrives is placed', async () => {
+  await t.test('sixty arriving agents are placed', async () => {
     await startHost(t, fleet, { name: 'crowd', simulated: 60 })
     const change = await api.call('PUT', `/deployments/${deployment}`, { max: 100 })
     t.equal(change.status, 200)
@@ -103,7 +103,7 @@ async function untilIdle(api: ApiClient, host: string): Promise<void> {
     })
 }
 
-/** Of each place, in the order of placement. */
+/** The host of each place, in the order of placement. */
 async function hostsOf({ api, groupId }: Fleet): Promise<string[]> {
   const { agentStates } = await api.readGroup(groupId)
   return agentStates.map(({ agent }) => agent.name.replace(/-sim-\d+$/, ''))

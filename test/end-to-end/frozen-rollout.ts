@@ -1,4 +1,4 @@
-/** A rollout that a freeze meets (docs/behaviour.md, Freeze). */
+/** A freeze during a rollout (docs/behaviour.md, Freeze). */
 import type { Test } from 'tap'
 import type { Rollout } from '../../src/resources/rollout.js'
 import type { ApiClient } from '../support/api-client.js'
@@ -9,9 +9,9 @@ import { expectDone } from './harness.js'
 interface Frozen {
   readonly administrator: ApiClient
   readonly regular: ApiClient
-  /** Of the organization. */
+  /** The path of the organization. */
   readonly path: string
-  /** The tag of two agents or more that are free. */
+  /** The tag of at least two free agents. */
   readonly tag: number
 }
 

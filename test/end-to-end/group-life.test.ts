@@ -1,4 +1,4 @@
-/** The life of a deployed group on a real cache: back to earlier revisions, compiled anew, several callers at once. */
+/** The life of a deployed group on a real cache: rollbacks to earlier revisions, reloads, concurrent calls. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -42,19 +42,19 @@ for (const [way, coordinators] of ways)
     const harness = await startHarness(t, { coordinators })
     await untilAgent(harness, 'Running')
     const site = await makeSite(harness, 'site')
-    await t.test('a group that was never deployed has nothing to go back to', (t) =>
+    await t.test('a group that was never deployed cannot be rolled back', (t) =>
       checkNeverDeployed(t, harness, site),
     )
     await t.test('a rollback is a switch', (t) => checkRollback(t, harness, site))
-    await t.test('what is loaded no more is compiled again', (t) => checkFarBack(t, harness, site))
-    await t.test('a reload compiles the same under a new name', (t) =>
+    await t.test('a rollback compiles an unloaded VCL', (t) => checkFarBack(t, harness, site))
+    await t.test('a reload compiles the same sources under a new name', (t) =>
       checkReload(t, harness, site),
     )
-    await t.test('who comes later waits, or is told', (t) => checkAtOnce(t, harness, site))
-    await t.test('after an undeploy it goes back to what was served last', (t) =>
+    await t.test('concurrent calls wait, or are refused', (t) => checkAtOnce(t, harness, site))
+    await t.test('after an undeploy, a rollback restores the last VCL', (t) =>
       checkUndeployed(t, harness, site),
     )
-    await t.test('with domains it moves the label', (t) => checkDomains(t, harness, site))
+    await t.test('with domains, a rollback moves the label', (t) => checkDomains(t, harness, site))
   })
 
 async function checkNeverDeployed(t: Test, harness: Harness, site: Site): Promise<void> {
@@ -87,7 +87,7 @@ async function checkRollback(t: Test, harness: Harness, site: Site): Promise<voi
 
   port.forget()
   expectDone(await rollBack(harness, site, 2))
-  t.same(port.changes(), [], 'what serves already is not changed')
+  t.same(port.changes(), [], 'the revision that already serves causes no change')
   t.equal(await newestOf(harness, site), '4 rollback v2')
   t.match(readRefusal(await rollBack(harness, site, 99), 404), '99')
   readRefusal(await rollBack(harness, site, 'first'), 400)
@@ -104,7 +104,7 @@ async function checkFarBack(t: Test, harness: Harness, site: Site): Promise<void
   t.equal(
     (await listVcls(harness.cache)).filter(ofGroup).length,
     2,
-    'what serves, what served before',
+    'the current and the previous VCL',
   )
 }
 
@@ -116,7 +116,7 @@ async function checkReload(t: Test, harness: Harness, site: Site): Promise<void>
   port.forget()
   expectDone(await api.act(site.id, 'reload'))
   t.match(port.changes(), [/^vcl\.inline /, /^vcl\.use /, /^vcl\.discard /])
-  t.equal(await readAgreement(harness, site), 'site-first', 'of the same sources, not the newest')
+  t.equal(await readAgreement(harness, site), 'site-first', 'from the same sources, not the newest')
   t.equal(await newestOf(harness, site), '7 reload v1')
   const [name] = (await listVcls(cache)).filter((one) => !before.includes(one))
   t.match(name, new RegExp(`^cf-${site.id}-[0-9a-f]{8}-\\d+$`))
@@ -131,7 +131,7 @@ async function checkAtOnce(t: Test, harness: Harness, site: Site): Promise<void>
   const gate = new Promise<void>((resume) => (release = resume))
   const sprung = port.trap({ name: 'vcl.inline', moment: 'before', fate: 'pass', act: () => gate })
   const first = api.act(site.id, 'deploy')
-  await eventually('it loads', async () => (await api.readGroup(site.id)).state === 6)
+  await eventually('it is loading', async () => (await api.readGroup(site.id)).state === 6)
   t.match(readRefusal(await api.act(site.id, 'deploy', '?wait=0'), 409), 'in progress')
   for (const verb of ['undeploy', 'reload', 'rollback'])
     readRefusal(await api.act(site.id, verb, '?wait=0'), 409)
@@ -140,7 +140,7 @@ async function checkAtOnce(t: Test, harness: Harness, site: Site): Promise<void>
   await sprung
   expectDone(await first)
   expectDone(await second)
-  t.equal(await newestOf(harness, site), '8 deploy v5', 'the second found it done')
+  t.equal(await newestOf(harness, site), '8 deploy v5', 'the second had nothing to do')
   t.equal(await readAgreement(harness, site), 'one-of-two')
 
   await editSite(harness, site, 'or-nothing')
@@ -182,11 +182,11 @@ async function checkDomains(t: Test, harness: Harness, site: Site): Promise<void
   t.match(await cache.adm('vcl.show', label), 'domain-first')
 
   expectDone(await rollBack(harness, site, (revision ?? 0) - 2))
-  t.equal((await fetchMark(cache)).status, 200, 'and back to when its VCL was the whole one')
+  t.equal((await fetchMark(cache)).status, 200, 'and back to the revision without domains')
   await readAgreement(harness, site)
 }
 
-void t.test('what cooled down', parallel(), async (t) => {
+void t.test('a rollback to a cold VCL', parallel(), async (t) => {
   const harness = await startHarness(t, {
     agentWords: ['--warmup', '60'],
     cacheWords: ['-p', 'vcl_cooldown=1'],
@@ -218,7 +218,7 @@ sub vcl_recv { return (pass); }
   await deploySite(harness, site)
   await editSite(harness, site, 'plain')
   await deploySite(harness, site)
-  // An idle worker thread holds on to the VCL that it served last until there is more to do.
+  // An idle worker thread holds the VCL that it served last until it has more to do.
   const traffic = startTraffic(t, cache)
   await eventually('the previous VCL is cold', async () =>
     /auto\s+cold\s+\d+\s+cf-\d/.test(await cache.ask('vcl.list')),
@@ -228,16 +228,16 @@ sub vcl_recv { return (pass); }
   isHealthy = false
   port.forget()
   const rolling = rollBack(harness, site)
-  await eventually('its probes are waited for', () => {
+  await eventually('the rollback waits for its probes', () => {
     return port.commands.filter((line) => line.startsWith('backend.list')).length > 4
   })
   t.equal((await fetchMark(cache)).mark, 'plain')
   isHealthy = true
   expectDone(await rolling)
-  t.same(await fetchMark(cache), { status: 200, mark: 'origin' }, 'the first request is answered')
+  t.same(await fetchMark(cache), { status: 200, mark: 'origin' }, 'the first request succeeds')
   t.notOk(
     port.changes().some((line) => line.startsWith('vcl.inline')),
     'nothing was compiled',
   )
-  t.match(await cache.adm('vcl.list'), /^active\s+auto\s+warm/m, 'and it may cool down again')
+  t.match(await cache.adm('vcl.list'), /^active\s+auto\s+warm/m, 'it may cool down again')
 })

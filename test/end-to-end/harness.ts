@@ -24,9 +24,9 @@ import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 export interface Harness {
   readonly cache: Varnishd
   readonly agentName: string
-  /** Its agent bears it. */
+  /** A tag of its agent. */
   readonly agentTag: string
-  /** Whose API is called; where there are two, agents are linked to the other. */
+  /** Its API is called; if there are two coordinators, agents connect to the other. */
   readonly coordinator: CoordinatorProcess
   readonly api: ApiClient
   /** Between agent and coordinator. */
@@ -34,47 +34,47 @@ export interface Harness {
   /** Between agent and cache. */
   readonly port: ManagementProxy
   readonly agentStateDir: string
-  /** The one that runs now, or ran last. */
+  /** The current process, or the last one. */
   agent: Daemon
-  /** Again, with the key that it has. */
+  /** Starts it again with its existing key. */
   startAgent(words?: readonly string[]): void
 }
 
 interface HarnessSetup {
   readonly heartbeatSeconds?: number
-  /** 1, on SQLite, unless told; 2: over one PostgreSQL and one NATS. */
+  /** 1 (the default): on SQLite; 2: over one PostgreSQL and one NATS. */
   readonly coordinators?: 1 | 2
-  /** That stand already, and that other harnesses use, too. */
+  /** Running coordinators that other harnesses use, too. */
   readonly shared?: Coordinators
-  /** Another name, and another tag, than other harnesses have at the same coordinators. */
+  /** Name and tag must differ from those of other harnesses at the same coordinators. */
   readonly agentName?: string
   readonly agentTag?: string
   readonly agentWords?: readonly string[]
-  /** Another release than the one that is tested. */
+  /** Another release than the default one of the tests. */
   readonly program?: CacheProgram
-  /** For the cache's own command line. */
+  /** Words for the cache's command line. */
   readonly cacheWords?: readonly string[]
-  /** One of its own unless given. */
+  /** By default, a new one. */
   readonly agentStateDir?: string
-  /** A command that becomes the agent, asked for at each start. */
+  /** A command that executes the agent, computed at each start. */
   readonly agentThrough?: () => readonly string[]
-  /** Beside `agentTag`. */
+  /** In addition to `agentTag`. */
   readonly tags?: readonly string[]
 }
 
-/** How coordinators are run: what must hold for each is tested in each. */
+/** The two setups of coordinators: behaviour that is common to both is tested in both. */
 export const ways: readonly (readonly [string, 1 | 2])[] = [
   ['with one coordinator on SQLite', 1],
   ['with two on PostgreSQL and NATS, agents linked to the other', 2],
 ]
 
-/** Of tests side by side, each with servers of its own. */
+/** Options of tests that run in parallel, each with its own servers. */
 export const parallel = () => beside(400_000)
 
 export const agentName = 'edge'
 export const agentTag = 'web'
 
-/** Resolves when the agent is known; what it does to the cache may still be going on. */
+/** Resolves when the agent is registered; it may still be changing the cache. */
 export async function startHarness(t: Test, setup: HarnessSetup = {}): Promise<Harness> {
   const [cache, { coordinator, linked }] = await Promise.all([
     startVarnishd(t, {
@@ -115,18 +115,18 @@ export async function startHarness(t: Test, setup: HarnessSetup = {}): Promise<H
       harness.agent = launch(words)
     },
   }
-  await eventually('the agent is known', () => harness.api.findAgent(names.agentName))
+  await eventually('the agent is registered', () => harness.api.findAgent(names.agentName))
   return harness
 }
 
 export interface Coordinators {
-  /** Whose API is called. */
+  /** Its API is called. */
   readonly coordinator: CoordinatorProcess
-  /** The one that agents dial. */
+  /** The one that agents connect to. */
   readonly linked: CoordinatorProcess
 }
 
-/** For several harnesses, whose agents, tags and groups have names of their own. */
+/** Coordinators for several harnesses, whose agents, tags and groups have distinct names. */
 export function startShared(
   t: Test,
   { heartbeatSeconds = 3, coordinators = 1 }: HarnessSetup = {},
@@ -174,13 +174,13 @@ export async function untilServing(cache: Varnishd, mark: string): Promise<void>
   await eventually(`the cache serves ${mark}`, async () => (await fetchMark(cache)).mark === mark)
 }
 
-/** A group whose main VCL is changed and deployed again and again. */
+/** A group whose main VCL is changed and deployed repeatedly. */
 export interface Site {
   readonly id: number
   readonly file: number
-  /** What each version of the file answers. */
+  /** The mark of each version of the file. */
   readonly marks: Map<number, string>
-  /** A name of a group with domains; without one it is a root group. */
+  /** The name of a group with domains; without one, it is a root group. */
   readonly host?: string
 }
 
@@ -222,9 +222,9 @@ export function expectDone(answer: CallAnswer): void {
 }
 
 /**
- * Answers the mark that serves. Throws until all agree: group, history, agent, what the cache holds and what it serves.
- * Nothing foreign, nothing left over: what serves, one previous revision, the label and the routing VCL of groups with
- * domains, the idle VCL; and what is there of groups `beside` it. Nothing of ours was ever taken for foreign.
+ * Returns the mark that serves. Throws until all parts agree: group, history, agent, the loaded VCLs of the cache and its answer. Only
+ * these may be loaded: the current and one previous revision, the label and the routing VCL of groups with domains, the idle VCL; and
+ * the VCLs of the groups in `beside`. None of our VCLs may have been saved as foreign.
  */
 export async function readAgreement(
   harness: Harness,
@@ -263,7 +263,7 @@ async function agreeOnNames(harness: Harness, sites: readonly Site[]): Promise<v
   agree(names.length === known + routing.length, names)
 }
 
-/** What the group's status says is deployed: the version in the history entry of its revision. */
+/** The mark that is deployed according to the group's status: the version in the history entry of its revision. */
 async function readDeployedMark(harness: Harness, site: Site, group: GroupView): Promise<string> {
   const history = await harness.api.readHistory(site.id)
   const entry = history.find(({ revision }) => revision === group.revision)
@@ -277,9 +277,9 @@ function agree(is: boolean, seen: unknown): void {
 }
 
 export interface Traffic {
-  /** Answers that were not 200, each said once. */
+  /** Answers other than 200, each listed once. */
   readonly failures: ReadonlySet<string>
-  /** Marks that were seen since `forget`. */
+  /** Marks that were served since `forget`. */
   readonly marks: ReadonlySet<string>
   readonly count: () => number
   forget(): void

@@ -1,4 +1,4 @@
-/** What a load balancer is told of a real cache, whatever happens to the cache, its agent and its coordinator. */
+/** The health endpoint for load balancers on a real cache, through faults of the cache, its agent and its coordinator. */
 import t from 'tap'
 import { answering, quoted } from '../support/observe-cache.js'
 import { eventually } from '../support/eventually.js'
@@ -30,14 +30,14 @@ void t.test('the health of a cache', { timeout: 200_000 }, async (t) => {
   await untilHealth()
   t.same(await readHealth(), healthy)
 
-  await t.test('a child that is stopped', async () => {
+  await t.test('unhealthy: the child is stopped', async () => {
     await cache.adm('stop')
     await untilHealth('cache-stopped')
     await cache.adm('start')
     await untilHealth()
   })
 
-  await t.test('another VCL than it should serve, as long as nobody mends that', async () => {
+  await t.test('unhealthy: the cache serves another VCL, until the agent repairs it', async () => {
     await harness.agent.stop()
     await cache.adm('vcl.inline', 'handmade', quoted(answering('handmade')))
     await cache.adm('vcl.use', 'handmade')
@@ -48,14 +48,14 @@ void t.test('the health of a cache', { timeout: 200_000 }, async (t) => {
     await untilHealth()
   })
 
-  await t.test('a cache that is gone', async () => {
+  await t.test('unhealthy: the cache is gone', async () => {
     await cache.stop('SIGKILL')
     await untilHealth('cache-unreachable')
     await cache.restart()
     await untilHealth()
   })
 
-  await t.test('a coordinator that is lost changes nothing', async (t) => {
+  await t.test('healthy: the loss of the coordinator changes nothing', async (t) => {
     link.setFault('refuse')
     await eventually('the agent is Down', async () => {
       return (await api.findAgent('edge'))?.stateName === 'Down'
@@ -65,7 +65,7 @@ void t.test('the health of a cache', { timeout: 200_000 }, async (t) => {
     await untilAgent(harness, 'Running')
   })
 
-  await t.test('invalidations that it missed, as long as its link lives', async (t) => {
+  await t.test('unhealthy: missed invalidations, while the link is up', async (t) => {
     link.setFault('refuse')
     await untilAgent(harness, 'Down')
     const ban = { type: 'ban', expression: 'obj.status != 0', target: { all: true } }
@@ -86,7 +86,7 @@ void t.test('the health of a cache', { timeout: 200_000 }, async (t) => {
     await untilHealth()
   })
 
-  await t.test('a drain, also over a restart without the coordinator', async (t) => {
+  await t.test('unhealthy: drained, also after a restart without the coordinator', async (t) => {
     const drain = await api.call('PUT', `/agents/${id}/drain`, { reason: 'kernel update' })
     t.equal(drain.status, 200)
     await untilHealth('draining')

@@ -1,6 +1,6 @@
 /**
- * The agent's own host: a rollback there that is killed at any of its steps, a state dir without room, and a cache that is
- * lost while it loads.
+ * The agent's own host: a rollback there that is killed at each of its steps, a full state dir, and a cache that is lost while it
+ * loads.
  */
 import { watch } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
@@ -42,7 +42,7 @@ void t.test('a rollback on the host survives the loss of its agent', parallel(),
   const kills = new Map<string, () => Promise<void>>()
   for (const step of around('vcl.use'))
     kills.set(describeStep(step), () => harness.port.trap({ ...step, act: kill, fate: 'drop' }))
-  // What is written: the record, the boot file, a good state; the request goes, the answer comes.
+  // Writes in order: the record, the boot file, a good state; the request is removed, the answer is written.
   for (let count = 1; count <= 8; count += 1)
     kills.set(`at change ${count} of the state dir`, () => killAtChange(t, harness, count))
   async function kill(): Promise<void> {
@@ -55,16 +55,16 @@ void t.test('a rollback on the host survives the loss of its agent', parallel(),
       await requestRollback(harness.agentStateDir, null, 0)
       await killed
       const saved = await readFile(join(harness.agentStateDir, 'state.json'), 'utf8')
-      t.doesNotThrow(() => JSON.parse(saved) as unknown, 'the saved state is whole')
+      t.doesNotThrow(() => JSON.parse(saved) as unknown, 'the saved state is valid JSON')
 
       harness.startAgent()
 
-      await eventually('the request is done with', async () => {
+      await eventually('the request is handled', async () => {
         const files = await readdir(harness.agentStateDir)
         return !files.includes('rollback-request.json')
       })
       const agent = await untilAgent(harness, 'Locked')
-      t.equal((await fetchMark(harness.cache)).mark, 'site-first', 'it went back, once')
+      t.equal((await fetchMark(harness.cache)).mark, 'site-first', 'it was rolled back once')
       expectDone(await harness.api.call('PUT', `/agents/${agent.id}/unlock`))
       await eventually('all agree', () => readAgreement(harness, site))
       t.equal((await fetchMark(harness.cache)).mark, 'bad')
@@ -73,19 +73,19 @@ void t.test('a rollback on the host survives the loss of its agent', parallel(),
   t.same([...traffic.failures], [])
 })
 
-/** SIGKILL when something changed in the folder for that many times; resolves when it is dead. */
+/** Kills the agent with SIGKILL at the given number of changes in the folder; resolves when it is dead. */
 function killAtChange(t: Test, harness: Harness, count: number): Promise<void> {
   return new Promise((resolve) => {
     let left = count
     let last = Number.POSITIVE_INFINITY
     const watcher = watch(harness.agentStateDir, { recursive: true }, (_, file) => {
-      // Written by us.
+      // Written by the test.
       if (file?.startsWith('rollback-request') === true && left === count) return
       left -= 1
       last = performance.now()
       if (left === 0) end()
     })
-    // Where there are fewer changes, the last of them counts.
+    // If there are fewer changes, the last one counts.
     const late = setInterval(() => {
       if (performance.now() - last > 1_500) end()
     }, 200)
@@ -103,7 +103,7 @@ function killAtChange(t: Test, harness: Harness, count: number): Promise<void> {
   })
 }
 
-void t.test('a state dir without room', parallel(), async (t) => {
+void t.test('a full state dir', parallel(), async (t) => {
   const stateDir = await makeStateDir(t)
   const shortage = await prepareShortage(stateDir)
   const harness = await startHarness(t, {
@@ -127,8 +127,8 @@ void t.test('a state dir without room', parallel(), async (t) => {
   const failing = await untilAgent(harness, 'Failing')
   t.match(failing, { engineError: /the state dir .* cannot be written: / })
   t.match(failing, { engineError: shortage.says })
-  t.equal(await readFile(join(stateDir, 'state.json'), 'utf8'), before, 'nothing half done')
-  // The agent tries again and again: a draft may be there for a moment, but none stays.
+  t.equal(await readFile(join(stateDir, 'state.json'), 'utf8'), before, 'the file is unchanged')
+  // The agent retries: a draft may exist for a moment, but none remains.
   await eventually('no draft is left', async () => (await findDrafts(stateDir)).length === 0)
   t.equal((await fetchMark(harness.cache)).mark, 'site-first')
   await harness.agent.kill()
@@ -137,7 +137,7 @@ void t.test('a state dir without room', parallel(), async (t) => {
 
   await shortage.end(harness.agent)
   await untilAgent(harness, 'Running')
-  // The deploy is pending: it may be deployed already.
+  // The pending deploy may have completed already.
   t.match(await eventually('all agree', () => readAgreement(harness, site)), /first$|later$/)
   await deploySite(harness, site)
   t.equal(await readAgreement(harness, site), 'later')
@@ -149,7 +149,7 @@ async function findDrafts(folder: string): Promise<string[]> {
 }
 
 void t.test(
-  'a cache that is lost while it loads says nothing about the VCL',
+  'the loss of a cache during a load is not blamed on the VCL',
   parallel(),
   async (t) => {
     const harness = await startHarness(t)
@@ -164,7 +164,7 @@ void t.test(
       const step = { on: 'port', name: 'vcl.inline', nth: 1, moment } as const
       await editSite(harness, site, victim)
       const answer = await strike(harness, victim, step, () => harness.api.act(site.id, 'deploy'))
-      // 503: it was away for a moment; the deploy stays pending.
+      // 503: the cache was away for a moment; the deploy stays pending.
       const title = `${victim}, ${describeStep(step)}: ${answer?.text ?? ''}`
       t.ok(answer === null || [200, 503].includes(answer.status), title)
       await untilServing(harness.cache, victim)

@@ -1,4 +1,4 @@
-/** Bans that are after something else than objects: nothing of them is run, changes a parameter, or restarts the child. */
+/** Bans that attack more than objects: none of them runs a command, changes a parameter, or restarts the child. */
 import t from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { callsTo } from '../coordinator/console/console-client.js'
@@ -31,7 +31,7 @@ const refused = [
   'req.url ~ x; vcl.discard boot',
 ]
 
-/** They mean what they say, and no more than that. */
+/** Accepted literally, without a further effect. */
 const taken = [
   'req.url ~ "a && obj.status == 200"',
   'req.url ~ a\\nparam.set',
@@ -52,11 +52,11 @@ void t.test('hostile bans', async (t) => {
   const harness = await startHarness(t)
   await untilAgent(harness, 'Running')
   const { api, cache } = harness
-  await eventually('it was taken over', async () => !(await cache.ask('vcl.list')).includes('boot'))
+  await eventually('it is taken over', async () => !(await cache.ask('vcl.list')).includes('boot'))
   const before = await readFacts(cache)
   const target = { all: true }
 
-  await t.test('are refused with their position', async (t) => {
+  await t.test('are refused with the position of the error', async (t) => {
     for (const [index, expression] of refused.entries()) {
       const body = { type: 'ban', expression, target }
       const { status, text } = await api.call('POST', '/invalidations', body)
@@ -67,7 +67,7 @@ void t.test('hostile bans', async (t) => {
     }
   })
 
-  await t.test('mean their words only', async (t) => {
+  await t.test('act as plain bans only', async (t) => {
     const logged = []
     for (const expression of taken)
       logged.push(await invalidate(api, { type: 'ban', expression, target }))
@@ -91,7 +91,7 @@ void t.test('hostile bans', async (t) => {
       t.match(await send('ban req.url ~ ('), { status: 200, text: /Regex/ })
     })
 
-  await t.test('as bans of a group of the console neither', async (t) => {
+  await t.test('as bans of a group of the console, they have no effect either', async (t) => {
     const made = await console('POST', '/v1/group', { body: { name: 'hostile' } })
     const group = `/v1/group/${String(made.body['id'])}`
     const joined = await console('PUT', `${group}/cache/${toObjectId('cache', id)}`)

@@ -1,4 +1,4 @@
-/** Parameters, backends and commands that are after more than they say, through both APIs: the cache stays as it was. */
+/** Parameters, backends and commands with hidden commands, through both APIs: the cache remains unchanged. */
 import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { callsTo, type ConsoleClient } from '../coordinator/console/console-client.js'
@@ -15,7 +15,7 @@ const values: readonly unknown[] = [
   ...['', 'soon', '-5', '-', '%s%n', 'é\u{1f600}', long, 5, true, ['1'], { a: 1 }],
 ]
 
-/** As a path has them. */
+/** As written in a path. */
 const parameters = [
   ...[
     'no_such_param',
@@ -96,7 +96,7 @@ const refused = [
   ],
 ]
 
-/** Sent as they are; what they mean is theirs, and changes nothing. */
+/** Sent unchanged; their special characters have no effect. */
 const harmless = [
   ...['ping && stop', 'ping $(reboot)', 'status | stop', 'param.show default_ttl && stop'],
   ...[
@@ -126,7 +126,7 @@ void t.test('hostile settings and commands', { timeout: 220_000 }, async (t) => 
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   await untilAgent(harness, 'Running')
   const { api, cache, coordinator } = harness
-  await eventually('it was taken over', async () => !(await cache.ask('vcl.list')).includes('boot'))
+  await eventually('it is taken over', async () => !(await cache.ask('vcl.list')).includes('boot'))
   const { id = 0 } = (await api.findAgent(agentName)) ?? {}
   const before = await readFacts(cache)
 
@@ -180,13 +180,13 @@ async function tryBackends(t: Test, { setHealth }: Api): Promise<void> {
     t.equal((await setHealth('default', health)).status, 400, health)
 }
 
-/** Rows are numbered: a test's name is one line. */
+/** Messages name row numbers, since the name of a test is one line. */
 async function tryCommands(t: Test, { send }: Api): Promise<void> {
   for (const [way, sendOne] of send.entries()) {
     for (const [row, command] of refused.entries())
       t.equal((await sendOne(command)).status, 400, `way ${way}, refused ${row}`)
     for (const [row, command] of harmless.entries())
       t.equal((await sendOne(command)).status, 200, `way ${way}, harmless ${row}`)
-    t.match(await sendOne('ping'), { status: 200, text: /PONG/ }, 'it answers at once')
+    t.match(await sendOne('ping'), { status: 200, text: /PONG/ }, 'the next answer is its own')
   }
 }

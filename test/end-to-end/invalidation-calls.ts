@@ -1,4 +1,4 @@
-/** Invalidations as scripts make them: one is made, and waited for until it has ended. */
+/** Invalidations as scripts use them: create one, and wait until it has ended. */
 import type { ApiClient } from '../support/api-client.js'
 import { eventually } from '../support/eventually.js'
 
@@ -20,7 +20,7 @@ export interface Invalidation {
 export async function invalidate(api: ApiClient, body: object): Promise<Invalidation> {
   const answer = await api.call('POST', '/invalidations', body)
   if (answer.status !== 202) throw new Error(`answered ${answer.status}: ${answer.text}`)
-  return JSON.parse(answer.text) as Invalidation // the API's own view
+  return JSON.parse(answer.text) as Invalidation // of the API
 }
 
 export async function readInvalidation(api: ApiClient, id: number): Promise<Invalidation> {

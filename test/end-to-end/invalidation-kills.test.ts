@@ -1,7 +1,7 @@
 /**
- * Bans for two caches, a thousand of them, while agents, coordinators, connections, the caches' children and managers are
- * killed at random: each cache gets every one of them in order, or it is said that it expired. What a cache may miss is what
- * was made before it started empty.
+ * A thousand bans for two caches, while agents, coordinators, connections, the caches' children and managers are killed at random:
+ * each cache receives all of them in order, except those reported as expired. A cache may only miss bans from before it started
+ * empty.
  */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -21,18 +21,18 @@ import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { readInvalidation } from './invalidation-calls.js'
 import { parallel, startCoordinators, untilAgent, ways } from './harness.js'
 
-/** One of so many expires a second after it was made, unless every cache has it by then. */
+/** One of this many bans expires a second after its creation, unless every cache has it by then. */
 const hastyOf = 10
 const windowEntries = 64
 const victims = ['agent', 'agent', 'coordinator', 'coordinator', 'connection', 'child', 'manager']
-/** Whose turn it is, when: another one tries another order. */
+/** Determines the victims and their times; another seed draws another order. */
 const seed = Number(process.env['TEST_SEED'] ?? 20_261_120)
 
 interface Strike {
   readonly victim: string
-  /** So many entries are acknowledged. */
+  /** The number of acknowledged entries before the kill. */
   readonly after: number
-  /** Which cache's, its agent's, or which coordinator. */
+  /** The index of the cache (or its agent), or of the coordinator. */
   readonly at: number
 }
 
@@ -47,7 +47,7 @@ interface Node {
 /** By the number of coordinators. */
 const entriesOf = { 1: 1000, 2: 300 }
 
-/** Side by side: most of it is waiting. */
+/** In parallel: most of the time is waiting. */
 t.jobs = 2
 for (const [way, count] of ways)
   void t.test(`no ban is skipped or overtaken, ${way}`, parallel(), async (t) => {
@@ -77,7 +77,7 @@ for (const [way, count] of ways)
     t.strictSame(
       acknowledged.filter((id) => !ended.has(id)),
       [],
-      'what was acknowledged is done, or it is said that it is not',
+      'each acknowledged ban is done, or reported as failed',
     )
     const expired = await readExpired(t, api, failed)
     for (const [at, node] of nodes.entries()) {
@@ -89,7 +89,7 @@ for (const [way, count] of ways)
     }
   })
 
-/** The first is asked how it ended. */
+/** The first one is queried at the end. */
 type Coordinators = readonly [CoordinatorProcess, ...CoordinatorProcess[]]
 
 async function startAll(t: Test, count: 1 | 2): Promise<Coordinators> {
@@ -99,7 +99,7 @@ async function startAll(t: Test, count: 1 | 2): Promise<Coordinators> {
   return [one, two]
 }
 
-/** Of each way other ones. */
+/** Different for each number of coordinators. */
 function drawStrikes(way: number, entries: number): readonly Strike[] {
   const order = fc.shuffledSubarray(victims, { minLength: victims.length })
   const moment = fc.record({
@@ -139,8 +139,8 @@ function checkOrder(t: Test, { name, port }: Node, { entries, strikes, exempt }:
 }
 
 /**
- * An entry of the moment in which a cache started empty may be passed over at first, and sent when all is repeated: then what
- * had come before it comes behind it once more, or it was overtaken.
+ * An entry from the moment in which a cache started empty may be skipped at first, and sent when all are repeated: then the entries
+ * before it must be repeated after it, or they were overtaken.
  */
 function judgeOrder(seen: readonly number[], exempt: ReadonlySet<number>) {
   const known = new Set<number>()
@@ -168,7 +168,7 @@ function judgeOrder(seen: readonly number[], exempt: ReadonlySet<number>) {
   return { newest, gaps, overtaken, back, known: known.size }
 }
 
-/** Until one of them acknowledges it, each at its turn; answers its id. */
+/** Calls the coordinators in turn until one acknowledges the ban; returns its id. */
 async function logBan(
   coordinators: Coordinators,
   number: number,
@@ -188,18 +188,18 @@ async function logBan(
       .catch(() => null)
     return given?.status === 202 ? given : undefined
   })
-  return (JSON.parse(answer.text) as { id: number }).id // the API's own view
+  return (JSON.parse(answer.text) as { id: number }).id // of the API
 }
 
 const openStates = 'Running,Retrying,Waiting'
 
-/** Ids. */
+/** Returns ids. */
 async function list(api: ApiClient, stateNames: string): Promise<number[]> {
   const { text } = await api.call('GET', `/invalidations?stateName=${stateNames}`)
-  return (JSON.parse(text) as { id: number }[]).map(({ id }) => id) // the API's own views
+  return (JSON.parse(text) as { id: number }[]).map(({ id }) => id) // of the API
 }
 
-/** Ids by agent; whatever is not done has expired. */
+/** Ids by agent; every result other than done must be expired. */
 async function readExpired(
   t: Test,
   api: ApiClient,

@@ -1,4 +1,4 @@
-/** Bans and purges on a real cache: what they remove and what they leave, whom they reach, who catches up. */
+/** Bans and purges on a real cache: which objects they remove and keep, which caches they reach, and late agents. */
 import t, { type Test } from 'tap'
 import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
@@ -36,7 +36,7 @@ async function makeSite(t: Test, harness: Harness, name: string): Promise<number
   return id
 }
 
-/** Side by side: most of it is waiting. */
+/** In parallel: most of the time is waiting. */
 t.jobs = 3
 for (const [way, coordinators] of ways)
   void t.test(`invalidations, ${way}`, beside(300_000), async (t) => {
@@ -54,7 +54,7 @@ for (const [way, coordinators] of ways)
         )
     }
 
-    await t.test('a ban for a group leaves the objects of others', async (t) => {
+    await t.test('a ban for a group keeps the objects of others', async (t) => {
       await store()
       const ban = { type: 'ban', expression: 'obj.status != 0', target: { vclGroup: { id: shop } } }
       const entry = await runToEnd(api, ban)
@@ -63,7 +63,7 @@ for (const [way, coordinators] of ways)
       t.not(await hitsOf('blog.example'), '0')
     })
 
-    await t.test('a ban for all takes what it matches of everybody', async (t) => {
+    await t.test('a ban for all caches removes matching objects of all groups', async (t) => {
       await store('/img/1')
       await store('/kept')
       const { warnings } = await runToEnd(api, {
@@ -77,7 +77,7 @@ for (const [way, coordinators] of ways)
       t.not(await hitsOf('shop.example', '/kept'), '0')
     })
 
-    await t.test('a purge removes what is stored under the URL', async (t) => {
+    await t.test('a purge removes the objects of the URL', async (t) => {
       await store('/page?a=1')
       await store('/page')
       const urls = ['http://SHOP.example/page?a=1']
@@ -90,7 +90,7 @@ for (const [way, coordinators] of ways)
       t.match(await invalidate(api, nobodys), { stateName: 'Completed', done: 1, total: 1 })
     })
 
-    await t.test('what the cache refuses has failed, and holds nothing up', async (t) => {
+    await t.test('an invalidation that the cache refuses fails, and delays no other', async (t) => {
       const bad = { type: 'ban', expression: 'req.url ~ (', target: { all: true } }
       const good = { type: 'ban', expression: 'req.url ~ x', target: { all: true } }
       const refused = await invalidate(api, bad)
@@ -105,7 +105,7 @@ for (const [way, coordinators] of ways)
       t.equal((await api.call('DELETE', `/invalidations/${refused.id}`)).status, 204)
     })
 
-    await t.test('an agent that was away does what it missed, in order', async (t) => {
+    await t.test('an agent that was Down runs the missed entries in order', async (t) => {
       await harness.agent.kill()
       await untilAgent(harness, 'Down')
       harness.port.forget()
@@ -126,7 +126,7 @@ for (const [way, coordinators] of ways)
         (line) => /x-number == (\d+)/.exec(line)?.[1] ?? [],
       )
       t.same(
-        [...new Set(seen)], // a link that broke meanwhile may repeat some
+        [...new Set(seen)], // an interrupted link may repeat some
         missed.map((_, index) => String(index + 1)),
       )
       for (const entry of missed)
@@ -134,13 +134,13 @@ for (const [way, coordinators] of ways)
     })
 
     await t.test(
-      'a cache that is gone is tried again; one that started empty has nothing to do',
+      'an entry for an unreachable cache is retried; an empty cache completes it at once',
       async (t) => {
         harness.port.setFault('close')
         const ban = { type: 'ban', expression: 'obj.http.x-late == 1', target: { all: true } }
         const entry = await invalidate(api, ban)
         await eventually(
-          'it is tried again',
+          'the entry is retried',
           async () => (await readInvalidation(api, entry.id)).stateName === 'Retrying',
         )
         harness.port.setFault('none')
@@ -163,7 +163,7 @@ for (const [way, coordinators] of ways)
     )
 
     await t.test(
-      'what nobody could do in time has expired; what is cancelled is not done',
+      'an entry that no agent ran in time expires; a cancelled entry is not run',
       async (t) => {
         await harness.agent.kill()
         const ban = { type: 'ban', expression: 'obj.http.x-old == 1', target: { all: true } }
@@ -188,7 +188,7 @@ for (const [way, coordinators] of ways)
     )
   })
 
-void t.test('a root group’s purge is its own VCL’s business', beside(), async (t) => {
+void t.test('the VCL of a root group handles its purges itself', beside(), async (t) => {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   await untilAgent(harness, 'Running')
   const { api } = harness
@@ -201,13 +201,13 @@ void t.test('a root group’s purge is its own VCL’s business', beside(), asyn
   t.match(await runToEnd(api, ban), { stateName: 'Completed', done: 1 })
   t.ok(
     harness.port.commands.includes('ban obj.status == 200'),
-    'it is the whole cache: its objects bear no mark',
+    'the ban covers the whole cache, whose objects have no mark',
   )
   const purge = { type: 'purge', urls: ['http://any.example/'], target }
   t.match(
     await runToEnd(api, purge),
     { stateName: 'Failed', results: [{ state: 'failed', error: /2xx: 1, .*counted: 0;/ }] },
-    'it answers 200 to everything, and purges nothing',
+    'its VCL answers 200 to every request, and purges nothing',
   )
   await api.editFile(file, purging)
   expectDone(await api.act(id, 'deploy'))

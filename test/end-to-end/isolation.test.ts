@@ -1,6 +1,6 @@
 /**
- * Groups of one cache that are after each other's objects (docs/behaviour.md, Isolation), on a real one: by ESI, by a domain
- * that changed hands, by stale objects, by headers that clients send. Purges: domains.test.ts.
+ * Groups of one cache that attack each other's objects (docs/behaviour.md, Isolation), on a real one: by ESI, by a domain that changed
+ * its group, by stale objects, by headers of clients. Purges: domains.test.ts.
  */
 import t, { type Test } from 'tap'
 import { ask, startOrigin, type Origin } from './origin.js'
@@ -13,7 +13,7 @@ interface Site {
   readonly origin: Origin
 }
 
-/** Every object is stored for long and kept when it is stale; all hash alike, as far as the author can tell. */
+/** Every object is cached for an hour and kept while stale; as far as the author can tell, all have the same hash. */
 const storing = (name: string, port: number, more = ''): string => `vcl 4.1;
 backend origin { .host = "127.0.0.1"; .port = "${port}"; }
 sub vcl_recv { return (hash); }
@@ -54,7 +54,7 @@ void t.test('groups on one cache', async (t) => {
     return ask(cache, host, { path })
   }
 
-  await t.test('headers that clients send change nothing', async (t) => {
+  await t.test('headers of clients have no effect', async (t) => {
     t.match(await askTwice('shop.example'), { body: 'secret of shop', hits: '1' })
     const headers = {
       'X-Cachefleet-Group': String(shop.id),
@@ -67,11 +67,11 @@ void t.test('groups on one cache', async (t) => {
     t.match(await ask(cache, 'blog.example'), { hits: '1' })
 
     await cache.adm('ban', 'obj.http.X-Cachefleet-Group', '==', String(shop.id))
-    t.match(await ask(cache, 'blog.example'), { hits: '2' }, 'it is marked as its own')
-    t.match(await ask(cache, 'shop.example'), { hits: '0' }, 'the shop’s are the shop’s')
+    t.match(await ask(cache, 'blog.example'), { hits: '2' }, 'the mark is its own')
+    t.match(await ask(cache, 'shop.example'), { hits: '0' }, 'only the shop’s have its mark')
   })
 
-  await t.test('an ESI include goes where its Host says, and nowhere else', async (t) => {
+  await t.test('an ESI include is routed by its Host only', async (t) => {
     const page =
       '<esi:include src="/part"/>|<esi:include src="http://shop.example/private"/>|' +
       '<esi:include src="http://nobody.example/"/>'
@@ -92,7 +92,7 @@ void t.test('groups on one cache', async (t) => {
     t.match(await ask(cache, 'shop.example', { path: '/private' }), { hits: /^[1-9]/ })
   })
 
-  await t.test('who has a name now has nothing of who had it before', async (t) => {
+  await t.test('a domain’s new group gets no object of its former group', async (t) => {
     t.match(await askTwice('shop.example', '/kept'), { hits: '1' })
     const file = await api.makeFile('empty.vcl', storing('shop', 9))
     expectDone(await api.call('PUT', `/vclgroups/${shop.id}`, { mainVCL: { id: file } }))
@@ -110,6 +110,6 @@ void t.test('groups on one cache', async (t) => {
     const taken = await ask(cache, 'shop.example', { path: '/kept' })
     t.match(taken, { mark: 'thief', body: 'secret of thief', hits: '0' })
     thief.origin.stop()
-    t.equal((await ask(cache, 'shop.example', { path: '/' })).status, 503, 'nor what is stale')
+    t.equal((await ask(cache, 'shop.example', { path: '/' })).status, 503, 'nor stale ones')
   })
 })

@@ -1,7 +1,7 @@
 /**
- * SIGKILL at every step of a deploy and of a rollback of a root group, and of a deploy that replaces one by another, of the coordinator, the agent, the cache's child or
- * its manager. Whatever dies when, it ends in the wanted state or the old one, the status says which, and the next verb
- * works.
+ * SIGKILL at every step of a deploy and of a rollback of a root group, and of a deploy that replaces one by another, of the
+ * coordinator, the agent, the cache's child or its manager. In each case it ends in the new state or the old one, the status shows
+ * which, and the next verb works.
  */
 import t, { type Test } from 'tap'
 import type { CallAnswer } from '../support/http-call.js'
@@ -35,9 +35,7 @@ import {
   type Harness,
 } from './harness.js'
 
-/**
- * `back`: to what served before, which is loaded still; `far back`: to what must be compiled again. Both by revision.
- */
+/** `back`: to the previous VCL, which is still loaded; `far back`: to a VCL that must be compiled again. Both by revision. */
 type Verb = 'deploy' | 'back' | 'far back'
 
 interface Row {
@@ -47,7 +45,7 @@ interface Row {
 
 const rowsOf = (verb: Verb, steps: readonly Step[]): Row[] => steps.map((step) => ({ verb, step }))
 
-/** `apply` and its report, of phase one and of phase two; hello of a link that broke in phase one. */
+/** `apply` and its report, of phase one and of phase two; the hello after a link broke in phase one. */
 const messages = [
   ...[1, 2].flatMap((nth) =>
     ['apply', 'applyReport'].flatMap((name) => bothMoments({ on: 'link', name, nth })),
@@ -55,7 +53,7 @@ const messages = [
   ...bothMoments({ on: 'link', name: 'hello', nth: 1 }),
 ]
 
-/** Phase one loads; phase two uses, and discards what was the previous revision. */
+/** Phase one loads; phase two uses, and discards the VCL before the previous one. */
 const commands = [
   ...rowsOf('deploy', around('vcl.inline', 'vcl.use', 'vcl.discard')),
   ...rowsOf('back', around('vcl.use')),
@@ -63,16 +61,16 @@ const commands = [
 ]
 const all = [...commands, ...rowsOf('deploy', messages)]
 const rows: Readonly<Record<Victim, readonly Row[]>> = {
-  // Between a command and the next one the coordinator has nothing to say: before the next is after this one.
+  // Between two commands, the coordinator sends nothing: before the next one is the same as after this one.
   coordinator: all.filter(({ step }) => step.on === 'link' || step.moment === 'after'),
   agent: all,
-  // The link is cut where a message would have gone on: after it, the sender of the next one finds out.
+  // The link is cut before a message is passed on: after it, the sender of the next message notices.
   connection: all.filter(({ step }) => step.on === 'port' || step.moment === 'before'),
   child: commands,
   manager: commands,
 }
 
-/** Each victim has an agent and a cache of its own, and the coordinator that is killed is one of its own; they run side by side. */
+/** Each victim has its own agent and cache, and the killed coordinator is separate; they run in parallel. */
 t.jobs = victims.length
 const shared = startShared(t)
 for (const victim of victims)
@@ -115,7 +113,7 @@ async function loseVictim(t: Test, victim: Victim): Promise<void> {
   if (isReplaceVictim(victim)) await checkReplaces(t, harness, victim)
 }
 
-/** Of groups of one text each. */
+/** With groups of one text each. */
 async function checkReplaces(t: Test, harness: Harness, victim: ReplaceVictim): Promise<void> {
   const [one, two] = [
     await makeSite(harness, `${victim}-one`),
@@ -126,7 +124,7 @@ async function checkReplaces(t: Test, harness: Harness, victim: ReplaceVictim): 
 }
 
 interface Prepared {
-  /** What serves when it is done. */
+  /** The mark that serves after success. */
   readonly wanted: string
   readonly act: () => Promise<CallAnswer>
 }

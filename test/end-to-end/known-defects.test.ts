@@ -1,6 +1,6 @@
 /**
- * What went wrong in other systems of this kind, as their own release notes tell: each a test. Those that need a cache
- * that refuses are in cache-trouble.test.ts, exit codes in cli/deploy.test.ts, two groups on one cache in domains.test.ts.
+ * Defects of similar systems, according to their release notes, each with a test. Those that need a failing cache are in
+ * cache-trouble.test.ts, exit codes in cli/deploy.test.ts, two groups on one cache in domains.test.ts.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,14 +25,14 @@ async function startFleet(t: Test, count: number): Promise<Fleet> {
     words: ['--no-agent', '--simulate', String(count), '--heartbeat', '3'],
   })
   const { api } = coordinator
-  const agents = await eventually('all run', async () => {
+  const agents = await eventually('all are Running', async () => {
     const running = (await api.listAgents()).filter(({ stateName }) => stateName === 'Running')
     return running.length === count ? running : undefined
   })
   return { coordinator, api, agents }
 }
 
-/** A tag of its own for each test, on these agents beside what they have. */
+/** Gives these agents an additional tag, which only one test uses. */
 async function tagAgents(api: ApiClient, name: string, agents: readonly AgentView[]) {
   const tag = await api.make('/tags', { name })
   for (const { id } of agents) await addTag(api, id, tag)
@@ -41,7 +41,7 @@ async function tagAgents(api: ApiClient, name: string, agents: readonly AgentVie
 
 async function addTag(api: ApiClient, agentId: number, tag: number): Promise<void> {
   const { text } = await api.call('GET', `/agents/${agentId}`)
-  const { tags } = JSON.parse(text) as AgentView // as its schema says
+  const { tags } = JSON.parse(text) as AgentView // as in its schema
   const body = { tags: [...tags.map(({ id }) => ({ id })), { id: tag }] }
   expectDone(await api.call('PUT', `/agents/${agentId}`, body))
 }
@@ -49,10 +49,10 @@ async function addTag(api: ApiClient, agentId: number, tag: number): Promise<voi
 async function read<T>(api: ApiClient, path: string): Promise<T> {
   const { status, text } = await api.call('GET', path)
   if (status !== 200) throw new Error(`${path}: ${status} ${text}`)
-  return JSON.parse(text) as T // what the caller asks for is what the schema says
+  return JSON.parse(text) as T // the caller names the type of the schema
 }
 
-void t.test('what other systems got wrong', async (t) => {
+void t.test('defects of other systems do not occur', async (t) => {
   const fleet = await startFleet(t, 4)
   const { api, agents } = fleet
   const [first, second, third] = agents as [AgentView, AgentView, AgentView] // of four
@@ -61,7 +61,7 @@ void t.test('what other systems got wrong', async (t) => {
     return api.make('/deployments', { name, tags: [{ id: tag }], ...limits })
   }
 
-  await t.test('the same domain twice on one cache', async (t) => {
+  await t.test('a domain is deployed only once on a cache', async (t) => {
     const deployment = await deployTo('twice', [first])
     const domain = await api.make('/domains', { fqdn: 'twice.example' })
     const groups: number[] = []
@@ -71,7 +71,7 @@ void t.test('what other systems got wrong', async (t) => {
       groups.push(await api.make('/vclgroups', { name, mainVCL: { id: file }, ...parts }))
     }
     const answers = await Promise.all(groups.map((id) => api.act(id, 'deploy')))
-    t.same(answers.map(({ status }) => status).toSorted(), [200, 409], 'whoever comes first')
+    t.same(answers.map(({ status }) => status).toSorted(), [200, 409], 'the first one succeeds')
     const [winner = 0, loser = 0] = answers[0]?.status === 200 ? groups : groups.toReversed()
     t.equal((await api.readGroup(loser)).deployed, false)
     const rows = await read<{ agent: { id: number }; reason: string }[]>(
@@ -87,7 +87,7 @@ void t.test('what other systems got wrong', async (t) => {
     expectDone(await api.act(loser, 'undeploy'))
   })
 
-  await t.test('a deploy touches the groups that share a file', async (t) => {
+  await t.test('a deploy does not change other groups that share a file', async (t) => {
     const include = await api.makeFile('shared.vcl', '# first\n', 2)
     const sites: number[] = []
     for (const [name, agent] of [
@@ -109,20 +109,20 @@ void t.test('what other systems got wrong', async (t) => {
     expectDone(await api.act(left, 'deploy'))
 
     t.equal((await api.readGroup(left)).revision, 2)
-    t.same(await api.readGroup(right), before, 'the other is as it was')
+    t.same(await api.readGroup(right), before, 'the other group is unchanged')
     t.same(await names(), loaded)
     t.equal((await api.call('PUT', `/files/${include}`, { name: 'renamed.vcl' })).status, 200)
     expectDone(await api.act(right, 'reload'))
     t.match(
       readRefusal(await api.act(right, 'deploy'), 422),
       /^right\.vcl line 4 pos 9: Cannot include "shared\.vcl"/,
-      'a renamed file is told at the next deploy; what was deployed is pinned with its names',
+      'a renamed file is reported at the next deploy; deployed files are pinned with their names',
     )
     t.match(await api.readGroup(right), { deployed: true, stateName: 'Active', revision: 2 })
     for (const id of sites) expectDone(await api.act(id, 'undeploy'))
   })
 
-  await t.test('another main file is not noticed', async (t) => {
+  await t.test('a change of the main file is noticed', async (t) => {
     const files = [answer('a'), answer('b'), answer('b')]
     const ids: number[] = []
     for (const [at, source] of files.entries())
@@ -140,7 +140,7 @@ void t.test('what other systems got wrong', async (t) => {
   })
 
   await t.test(
-    'a pinned main file is taken at another version when it is an include too',
+    'a pinned main file that is also an include keeps its version',
     async (t) => {
       const file = await api.makeFile('pinned.vcl', answer('pinned'))
       await api.editFile(file, 'vcl 4.1;\nnonsense;\n')
@@ -154,7 +154,7 @@ void t.test('what other systems got wrong', async (t) => {
     },
   )
 
-  await t.test('a group with several deployments is stuck when one of them fails', async (t) => {
+  await t.test('a group with several deployments recovers when one of them failed', async (t) => {
     const file = await api.makeFile('several.vcl', 'vcl 4.1;\nnonsense;\n')
     const deployments = [
       { id: await deployTo('several-1', [first]) },
@@ -170,7 +170,7 @@ void t.test('what other systems got wrong', async (t) => {
     expectDone(await api.act(group, 'undeploy'))
   })
 
-  await t.test('errors name a file of another group that has the same text', async (t) => {
+  await t.test('errors do not name a file of another group that has the same text', async (t) => {
     const messages: string[] = []
     for (const name of ['theirs', 'ours']) {
       const mainFile = await api.makeFile(`${name}.vcl`, 'vcl 4.1;\nsame nonsense;\n')
@@ -182,7 +182,7 @@ void t.test('what other systems got wrong', async (t) => {
     t.notMatch(messages[1], 'theirs')
   })
 
-  await t.test('a deploy to nowhere', async (t) => {
+  await t.test('a deploy without deployments is refused', async (t) => {
     const file = await api.makeFile('nowhere.vcl', answer('nowhere'))
     const group = await api.make('/vclgroups', { name: 'nowhere', mainVCL: { id: file } })
     for (const verb of ['deploy', 'validate'])
@@ -195,17 +195,17 @@ void t.test('what other systems got wrong', async (t) => {
     expectDone(await api.act(group, 'deploy'))
     expectDone(await api.call('PUT', at, { deployments: [] }))
     readRefusal(await api.act(group, 'deploy'), 409)
-    t.match(await api.readGroup(group), { stateName: 'Active', revision: 1 }, 'what serves stays')
+    t.match(await api.readGroup(group), { stateName: 'Active', revision: 1 }, 'it still serves')
     const rows = await read<{ agent: { id: number } }[]>(api, `${at}/placement`)
     t.match(
       rows.find(({ agent }) => agent.id === first.id),
       { chosen: true, deployment: { id: deployment, name: 'nowhere' } },
-      'and is explained by what is deployed',
+      'according to the deployed deployments',
     )
     expectDone(await api.act(group, 'undeploy'))
   })
 
-  await t.test('a pending deploy that does not compile is tried without end', async (t) => {
+  await t.test('a pending deploy that does not compile is not retried without end', async (t) => {
     const tag = await api.make('/tags', { name: 'late' })
     const deployment = await api.make('/deployments', { name: 'late', tags: [{ id: tag }] })
     const mainFile = await api.makeFile('late.vcl', 'vcl 4.1;\nnonsense;\n')
@@ -215,12 +215,12 @@ void t.test('what other systems got wrong', async (t) => {
       fleet.coordinator.daemon.lines().filter(({ msg }) => msg.startsWith('deploy: loading'))
     const before = tries().length
     await addTag(api, first.id, tag)
-    await eventually('its agent is there, and the caches refuse', async () => {
+    await eventually('its agent fits, and the cache fails to compile', async () => {
       const [newest] = await api.readHistory(group)
       return newest?.result.startsWith('late.vcl line 2 pos 1: ')
     })
 
-    // Placement passes go on: another group follows its fleet three times.
+    // Placement passes continue: another group follows its agents three times.
     const deployments = await deployTo('passing', [second], { max: 3 })
     const passing = await api.makeGroup({
       name: 'passing',
@@ -246,7 +246,7 @@ void t.test('what other systems got wrong', async (t) => {
     for (const id of [group, passing]) expectDone(await api.act(id, 'undeploy'))
   })
 
-  await t.test('a list and the object do not agree on what is deployed', async (t) => {
+  await t.test('a list and the object agree on the deployed state', async (t) => {
     const deployment = await deployTo('agreed', [first])
     const mainFile = await api.makeFile('agreed.vcl', answer('agreed'))
     const group = await api.makeGroup({ name: 'agreed', mainFile, deployment })
@@ -262,7 +262,7 @@ void t.test('what other systems got wrong', async (t) => {
     t.equal(await listed(), false)
   })
 
-  await t.test('files are compiled before they are in a group', (t) => checkCompile(t, fleet))
+  await t.test('files can be compiled before they are in a group', (t) => checkCompile(t, fleet))
 })
 
 async function checkCompile(t: Test, { coordinator, api, agents }: Fleet): Promise<void> {
@@ -298,7 +298,7 @@ async function checkCompile(t: Test, { coordinator, api, agents }: Fleet): Promi
     [{}, 'mainVCL'],
   ] as const
   for (const [body, word] of refused) t.match(readRefusal(await compile(body), 400), word)
-  t.same(await read(api, `/agents/${agents[0]?.id ?? 0}/vcls`), before, 'nothing is left there')
+  t.same(await read(api, `/agents/${agents[0]?.id ?? 0}/vcls`), before, 'no VCL is left')
 
   const folder = await makeStateDir(t)
   const path = join(folder, 'local.vcl')
@@ -315,10 +315,10 @@ async function checkCompile(t: Test, { coordinator, api, agents }: Fleet): Promi
   t.match(await cli(path), { code: 1, out: '', err: /local\.vcl line 4 pos 9: Cannot include/ })
   await writeFile(join(folder, 'part.vcl'), 'include "deep.vcl";\n')
   await writeFile(join(folder, 'deep.vcl'), 'sub deep { nonsense; }\n')
-  t.match(await cli(path), { code: 1, err: /deep\.vcl line 1 pos 12/ }, 'it lies beside it')
+  t.match(await cli(path), { code: 1, err: /deep\.vcl line 1 pos 12/ }, 'a file beside it')
   await writeFile(join(folder, 'deep.vcl'), 'sub vcl_deliver { }\n')
   t.match(await cli(path), { code: 0, out: /^compiles on \S+\n$/ })
-  t.match(await cli(path, '--includes', String(part)), { code: 0 }, 'what is named wins')
+  t.match(await cli(path, '--includes', String(part)), { code: 0 }, 'named files win')
   await writeFile(join(folder, 'part.vcl'), 'include "../outside.vcl";\n')
   await writeFile(join(folder, '..', 'outside.vcl'), '')
   t.match(await cli(path), { code: 1, err: /part\.vcl line 1 pos 9: Cannot include/ })

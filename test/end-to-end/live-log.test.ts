@@ -1,6 +1,6 @@
 /**
- * The live log of a real cache that two organizations share: who reads what, and what leaves the host (docs/behaviour.md, Live log).
- * Asked at one coordinator for an agent that is linked to another.
+ * The live log of a real cache that two organizations share: which requests each reads, and which data leaves the host
+ * (docs/behaviour.md, Live log). Read from one coordinator, for an agent that is connected to another.
  */
 import { connect } from 'node:net'
 import t from 'tap'
@@ -22,7 +22,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
   })
   await untilAgent(harness, 'Running')
   const { api, cache } = harness
-  await eventually('the log can be read', async () => {
+  await eventually('the agent can read the log', async () => {
     const [agent] = await api.listAgents()
     return agent?.capabilities.includes('log') === true
   })
@@ -42,7 +42,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
       `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${headers.map((one) => `${one}\r\n`).join('')}`,
     )
 
-  await t.test('each organization reads its own requests, the administrator all', async (t) => {
+  await t.test('each organization reads its own requests, and the administrator all', async (t) => {
     const readers = await Promise.all([azure.api, crimson.api, api].map((who) => read(who)))
     const [ofAzure, ofCrimson, ofAll] = readers
     if (!ofAzure || !ofCrimson || !ofAll) throw new Error('three listen')
@@ -71,12 +71,12 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     for (const reader of readers) reader.close()
   })
 
-  await t.test('a query chooses what is read', async (t) => {
+  await t.test('a query filters the log', async (t) => {
     const reader = await read(
       api,
       `?q=${encodeURIComponent('RespStatus == 404')}&fields=url,status`,
     )
-    await eventually('it reads', async () => {
+    await eventually('the first match is read', async () => {
       await ask('azure.example', '/found')
       await ask('nobody.example', '/missing')
       return reader.events.length > 0
@@ -88,7 +88,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
   })
 
   await t.test(
-    'nobody finds out by asking what is masked, here or on the host alone',
+    'a query on masked headers is refused, be they masked by default or by the agent',
     async (t) => {
       const refused = await read(api, `?q=${encodeURIComponent('ReqHeader:Cookie ~ "a"')}`)
       t.equal(refused.status, 400)
@@ -100,7 +100,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     },
   )
 
-  await t.test('client addresses are cut for who may not read them', async (t) => {
+  await t.test('client addresses are truncated for readers without permission', async (t) => {
     const login = { name: 'watcher', password, organization: { id: azure.organization } }
     const account = { id: await api.make('/accounts', login) }
     for (const type of ['agent', 'log'])
@@ -143,7 +143,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     t.notMatch(JSON.stringify([own.events, all.events]), /secret/)
     const restarted = findRecorded(own, '/again')
     t.match(restarted.records, [{ reason: 'rxreq' }, { reason: 'restart' }])
-    t.notMatch(JSON.stringify([own.events, all.events]), '/forged', 'VCL forges nothing')
+    t.notMatch(JSON.stringify([own.events, all.events]), '/forged', 'VCL cannot forge records')
     for (const url of ['/page', '/again', '/forging']) {
       const [detailed, short] = [own, plain].map((reader) => {
         const data = findRecorded(reader, url)
@@ -154,12 +154,12 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     for (const reader of [own, all, plain]) reader.close()
   })
 
-  await t.test('of parts of a page the record has what the own VCL answered', async (t) => {
+  await t.test('a page’s record holds only parts that the reader’s own VCL answered', async (t) => {
     const readers = await readPage()
     const [own, all] = readers
     const [ofOwn, ofAll] = [own, all].map((reader) => findRecorded(reader, '/page').records)
     const count = (parts: typeof ofOwn) => parts?.filter(({ kind }) => kind === 'request').length
-    // On some releases the VCL of the page answers its parts, too.
+    // On some releases, the VCL of the page answers its parts, too.
     const isOfOther = JSON.stringify(ofAll).includes('X-Own: of-crimson')
     t.same([count(ofOwn), count(ofAll)], [isOfOther ? 2 : 3, 3])
     t.notMatch(JSON.stringify(own.events), 'of-crimson')
@@ -168,7 +168,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     for (const reader of readers) reader.close()
   })
 
-  /** A page with a part of another site, once it was read with records by its owner and by all, and without. */
+  /** A page that includes a part of another site, read with records by its owner and by the administrator, and without records. */
   async function readPage(): Promise<readonly [EventClient, EventClient, EventClient]> {
     const detail = '?detail=true'
     const readers = await Promise.all([
@@ -186,7 +186,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     return readers
   }
 
-  await t.test('top lists count what the own VCL answered', async (t) => {
+  await t.test('top lists count only requests that the reader’s own VCL answered', async (t) => {
     const countBoth = async () => {
       const counts = [azure.api, crimson.api].map((who) =>
         who.call('GET', '/top?by=url&seconds=5&q=ReqURL%20~%20%22top%22'),
@@ -211,7 +211,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     ])
   })
 
-  await t.test('a hundred readers end no link and hold up no deploy', async (t) => {
+  await t.test('a hundred readers neither end a link nor delay a deploy', async (t) => {
     const readers = await Promise.all(
       Array.from({ length: 100 }, () => read(api, '?limit=1000&detail=true')),
     )
@@ -228,7 +228,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
       while (!over.signal.aborted) await ask('azure.example', '/crowd')
     })()
     for (let round = 0; round < 3; round++) expectDone(await azure.api.act(azure.group, 'reload'))
-    await eventually('lines and heartbeats come', () =>
+    await eventually('lines and heartbeats arrive', () =>
       ['logLines', 'heartbeat'].every((kind) => harness.link.count(kind) > 0),
     )
     over.abort()
@@ -236,11 +236,11 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     const seconds = (performance.now() - startedAtMs) / 1000
     const messages = harness.link.count('logLines')
     t.ok(messages < 200 * (seconds + 1), `${messages} messages in ${seconds} s`)
-    t.equal(harness.link.count('hello'), 0, 'it is the same link')
+    t.equal(harness.link.count('hello'), 0, 'the link is the same')
     for (const reader of readers) reader.close()
   })
 
-  await t.test('what is over the limit is counted', async (t) => {
+  await t.test('lines over the limit are counted', async (t) => {
     const reader = await read(azure.api, '?limit=1')
     await eventually('lines are dropped', async () => {
       await Promise.all(Array.from({ length: 5 }, () => ask('azure.example', '/many')))
@@ -251,7 +251,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
   })
 
   await t.test(
-    'a tool that dies is started again, also with another process of the cache',
+    'a log tool that dies is restarted, also for a new process of the cache',
     async (t) => {
       const reader = await read(azure.api)
       const reads = (path: string) =>
@@ -260,8 +260,8 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
           return reader.of('transaction').some(({ data }) => data['url'] === path)
         })
       await reads('/before')
-      // One that ended at once would not be started again.
-      await eventually('it has run for a while', () => runsFor(cache.workDir, 2))
+      // The agent would not restart a tool that ended at once.
+      await eventually('the tool has run for a while', () => runsFor(cache.workDir, 2))
       for (const pid of await findLogTools(cache.workDir)) process.kill(pid, 'SIGKILL')
       await reads('/after-the-tool')
       await cache.restart()
@@ -277,7 +277,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
   )
 })
 
-/** Of both tools alike. */
+/** Fields that are the same with both tools. */
 const compared = [
   'method',
   'host',

@@ -1,4 +1,4 @@
-/** One process for everything: a coordinator with a cache of its own, real or simulated, and what it leaves behind. */
+/** One process for everything: a coordinator with its own cache, real or simulated, and the processes that it leaves behind. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -18,7 +18,7 @@ import {
   type Site,
 } from './harness.js'
 
-/** Side by side: each has a coordinator of its own, and most of it is waiting. */
+/** In parallel: each test has its own coordinator, and mostly waits. */
 t.jobs = 3
 
 void t.test('a coordinator alone has a private real cache', parallel(), async (t) => {
@@ -28,19 +28,19 @@ void t.test('a coordinator alone has a private real cache', parallel(), async (t
   const { api, stateDir } = coordinator
   const agent = await untilAgent({ api }, 'Running', 'solo')
   t.match(agent.engineVersion, /^\d+\.\d+\.\d+$/, 'a real one')
-  t.notOk([6081, 6082].includes(agent.enginePort), "not the machine's own")
+  t.notOk([6081, 6082].includes(agent.enginePort), "not the host's own")
   const at = { host: '127.0.0.1', httpPort: agent.enginePort }
   const site = await makeSite({ api }, 'solo')
   await deploySite({ api }, site)
   t.equal((await fetchMark(at)).mark, 'solo-first')
 
   await t.test(
-    'what a killed daemon leaves is ended by the next, which serves again',
+    'the next daemon ends the cache of a killed one, and serves again',
     async (t) => {
       const left = await readCachePid(stateDir)
       await coordinator.daemon.kill()
-      t.ok((await listProcesses(stateDir)).includes(left), 'the cache outlives it')
-      t.equal((await fetchMark(at)).mark, 'solo-first', 'and serves on')
+      t.ok((await listProcesses(stateDir)).includes(left), 'the cache outlives the daemon')
+      t.equal((await fetchMark(at)).mark, 'solo-first', 'and still serves')
 
       await coordinator.start()
 
@@ -52,7 +52,7 @@ void t.test('a coordinator alone has a private real cache', parallel(), async (t
       t.notOk((await listProcesses(stateDir)).includes(left))
       const next = await untilAgent({ api }, 'Running', 'solo')
       const nextAt = { host: '127.0.0.1', httpPort: next.enginePort }
-      await eventually('it serves what it served', async () => {
+      await eventually('it serves the same VCL', async () => {
         return (await fetchMark(nextAt)).mark === 'solo-first'
       })
       await editSite({ api }, site, 'afterwards')
@@ -65,13 +65,13 @@ void t.test('a coordinator alone has a private real cache', parallel(), async (t
 
   await t.test('its tests run before it is deployed', (t) => checkTests(t, coordinator, site))
 
-  await t.test('SIGTERM ends all of it, in time', async (t) => {
-    t.equal(await coordinator.daemon.stop(), 0) // later than 10 s it would be 1
+  await t.test('SIGTERM ends all processes in time', async (t) => {
+    t.equal(await coordinator.daemon.stop(), 0) // after more than 10 s, it would be 1
     t.same(await listProcesses(stateDir), [])
   })
 })
 
-/** The agent runs them beside the cache that it spawned, unless it is told otherwise. */
+/** By default, the agent runs tests beside the cache that it spawned. */
 async function checkTests(t: Test, { api }: CoordinatorProcess, site: Site): Promise<void> {
   t.ok((await api.findAgent('solo'))?.capabilities.includes('tests'))
   const { revision } = await api.readGroup(site.id)
@@ -95,7 +95,7 @@ async function checkTests(t: Test, { api }: CoordinatorProcess, site: Site): Pro
 
   await editSite({ api }, site, 'untested')
   expectDone(await api.act(site.id, 'deploy', '?tests=skip'))
-  await eventually('it is in the api log', async () => {
+  await eventually('it is in the API log', async () => {
     const { text } = await api.call('GET', '/apilogs')
     return text.includes('group \\"solo\\" without its tests')
   })
@@ -106,7 +106,7 @@ async function checkTests(t: Test, { api }: CoordinatorProcess, site: Site): Pro
   await api.call('PUT', at, { tests: null })
 }
 
-void t.test('a simulated cache takes a deploy', parallel(), async (t) => {
+void t.test('a deploy to a simulated cache works', parallel(), async (t) => {
   const coordinator = await startCoordinator(t, {
     words: ['--name', 'unreal', '--tags', agentTag, '--engine', 'simulate', '--heartbeat', '1'],
   })
@@ -120,7 +120,7 @@ void t.test('a simulated cache takes a deploy', parallel(), async (t) => {
   t.equal(await coordinator.daemon.stop(), 0)
 })
 
-void t.test('--simulate 20 --no-agent: twenty agents take a deploy', parallel(), async (t) => {
+void t.test('--simulate 20 --no-agent: a deploy to twenty agents works', parallel(), async (t) => {
   const coordinator = await startCoordinator(t, {
     words: ['--no-agent', '--simulate', '20', '--name', 'many', '--tags', agentTag],
   })
@@ -139,8 +139,8 @@ void t.test('--simulate 20 --no-agent: twenty agents take a deploy', parallel(),
   await coordinator.daemon.kill()
   await coordinator.start()
   await untilRunning(coordinator, 20)
-  t.equal((await api.listAgents()).length, 20, 'with their own keys they are who they were')
-  // Their caches lived as long as the process; the agents are told again what they should hold.
+  t.equal((await api.listAgents()).length, 20, 'with their keys, they are the same agents')
+  // Their caches ended with the process; the agents receive their desired state again.
   await eventually('all hold it again', async () => {
     const agents = await api.listAgents()
     return agents.every(
@@ -163,7 +163,7 @@ async function readCachePid(stateDir: string): Promise<number> {
   return (JSON.parse(text) as { pid: number }).pid // written with the spawned cache
 }
 
-/** Those that have the state dir in their arguments: the daemon and its cache. */
+/** The processes with the state dir in their arguments: the daemon and its cache. */
 async function listProcesses(stateDir: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(

@@ -1,4 +1,4 @@
-/** VCL that writes much into the log: it fetches pages with parts of other sites, restarts, and tries to forge records. */
+/** VCL with many log records: it fetches pages with parts of other sites, restarts, and tries to forge records. */
 export const logging = (name: string, port: number): string => `vcl 4.1;
 import std;
 backend origin { .host = "127.0.0.1"; .port = "${port}"; }

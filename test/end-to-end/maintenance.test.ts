@@ -1,4 +1,4 @@
-/** A fleet of simulated caches under maintenance: they are drained, by the client as people call it, lost ones are replaced, and an organization is frozen. */
+/** Maintenance of a fleet of simulated caches: drains with the client, replacement of lost hosts, and the freeze of an organization. */
 import t, { type Test } from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import { call, makeHome, type Ran } from '../cli/run-cli.js'
@@ -14,7 +14,7 @@ import { eventually } from '../support/eventually.js'
 import { answering } from '../support/observe-cache.js'
 import { checkFrozenRollout } from './frozen-rollout.js'
 
-/** Long beside the wait of the client that is to end before. */
+/** Longer than the wait of the client that must end before. */
 const compileMs = 2_000
 
 void t.test('a fleet under maintenance', { timeout: 300_000 }, async (t) => {
@@ -35,7 +35,7 @@ async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<
   const cli = (...words: string[]): Promise<Ran> => call(words, { environment })
   const drain = (agent: AgentView, ...words: string[]): Promise<Ran> =>
     cli('agents', 'drain', agent.name, '--reason', 'kernel update', ...words)
-  const agents = await eventually('four agents run', async () => {
+  const agents = await eventually('four agents are Running', async () => {
     const running = (await api.listAgents()).filter(({ stateName }) => stateName === 'Running')
     return running.length === 4 ? running : undefined
   })
@@ -56,7 +56,7 @@ async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<
     deployment: await api.makeDeployment('other', tag, { min: 2, max: 2 }),
   })
 
-  await t.test('a wait that ends before the group has moved says so', async (t) => {
+  await t.test('a wait that ends before the group has moved reports it', async (t) => {
     const { code, err } = await drain(named(first), '--wait', '1s')
 
     t.equal(code, exitCodes.unfinished, err)
@@ -71,7 +71,7 @@ async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<
     const now = await servingOf(api, site)
     t.equal(now.length, 2)
     t.notOk(now.includes(first))
-    t.ok(now.includes(second), 'the other one stays where it is')
+    t.ok(now.includes(second), 'the other place does not move')
     t.match(await readAgent(api, named(first)), {
       draining: { until: null, reason: 'kernel update', account: 'root' },
       problems: [{ code: 'draining', severity: 2 }],
@@ -83,7 +83,7 @@ async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<
     t.notMatch(listed, second)
   })
 
-  await t.test('what cannot move stays, and serves', async (t) => {
+  await t.test('a group that cannot move remains and serves', async (t) => {
     const rest = agents.filter(({ name }) => name !== first)
     const before = await servingOf(api, site)
     const [free] = rest.filter(({ name }) => !before.includes(name))
@@ -103,7 +103,7 @@ async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<
       until: untilSeconds,
     })
     t.match(JSON.parse(drained.text), { draining: { until: untilSeconds, reason: 'short' } })
-    await eventually('it is over', async () => {
+    await eventually('the drain is over', async () => {
       const { draining } = (await readAgent(api, named(first))) as { draining: unknown }
       return draining === null
     })
@@ -114,17 +114,17 @@ async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<
       )
   })
 
-  await t.test('who is undrained gets groups again', async (t) => {
+  await t.test('undrained agents get groups again', async (t) => {
     for (const { name } of agents) t.equal((await cli('agents', 'undrain', name)).code, 0)
     t.match(await readAgent(api, named(second)), { draining: null })
-    await eventually('what waited for them is deployed', async () => {
+    await eventually('the pending deploy is made', async () => {
       return (await servingOf(api, other)).length === 2
     })
     t.equal((await servingOf(api, site)).length, 2)
     t.equal((await api.act(other, 'undeploy')).status, 200)
   })
 
-  await t.test('a plan shows what a deploy would change', async (t) => {
+  await t.test('a plan shows the changes of a deploy', async (t) => {
     const plan = () => cli('vclgroups', 'deploy', 'site', '--plan')
     t.match(await plan(), { code: exitCodes.done, out: /would change nothing/ })
     await api.editFile(file, answering('another'))
@@ -187,7 +187,7 @@ async function checkReplacing(t: Test, { api, port }: CoordinatorProcess): Promi
     const { agentStates } = await api.readGroup(group)
     return agentStates.some(({ agent, state }) => agent.id === lost.id && state === 'applied')
   })
-  t.equal((await api.findAgent('front'))?.id, lost.id, 'whatever its agent calls itself')
+  t.equal((await api.findAgent('front'))?.id, lost.id, 'despite the new agent’s own name')
 }
 
 async function checkFreeze(t: Test, { api, base, daemon }: CoordinatorProcess): Promise<void> {
@@ -234,7 +234,7 @@ async function checkFreeze(t: Test, { api, base, daemon }: CoordinatorProcess): 
     status: 403,
     text: /only an administrator can override it/,
   })
-  t.equal((await administrator.act(group, 'validate')).status, 200, 'what changes nothing goes on')
+  t.equal((await administrator.act(group, 'validate')).status, 200, 'it changes nothing')
   t.equal((await administrator.act(group, 'deploy', '?force=true')).status, 200)
   await eventually('it is logged as a warning', async () => {
     const { text } = await api.call('GET', '/apilogs?sort=id:desc&take=20')
@@ -243,22 +243,22 @@ async function checkFreeze(t: Test, { api, base, daemon }: CoordinatorProcess): 
       ({ msg, severity, status }) => severity === 2 && status === 200 && /forced.*sale/.test(msg),
     )
   })
-  t.equal((await administrator.act(group, 'rollback')).status, 200, 'and so does the way back')
+  t.equal((await administrator.act(group, 'rollback')).status, 200, 'so is a rollback')
 
   t.match(JSON.parse((await api.call('PUT', path, { frozen: null })).text), { frozen: null })
   t.equal((await regular.act(group, 'undeploy')).status, 200)
-  await t.test('a deploy that waits goes on with the end of a freeze', (t) =>
+  await t.test('a pending deploy continues after the freeze', (t) =>
     checkHeldDeploy(t, { api, daemon, administrator, path, file }),
   )
   const tag = await api.findTag('simulated')
-  await t.test('a rollout that runs is paused, and only an administrator lets it go on', (t) =>
+  await t.test('a freeze pauses a rollout, and only an administrator can continue it', (t) =>
     checkFrozenRollout(t, { administrator, regular, path, tag }),
   )
 }
 
 interface Held extends Pick<CoordinatorProcess, 'api' | 'daemon'> {
   readonly administrator: ApiClient
-  /** Of the organization. */
+  /** The path of the organization. */
   readonly path: string
   readonly file: number
 }
@@ -286,7 +286,7 @@ async function checkHeldDeploy(
   t.equal((await administrator.act(group, 'deploy')).status, 503)
   await freeze(3600)
   await forAll('undrain')
-  await eventually('it would go there', async () => {
+  await eventually('placement would choose an agent', async () => {
     const { text } = await api.call('GET', `/vclgroups/${group}/placement`)
     return (JSON.parse(text) as { chosen: boolean }[]).some(({ chosen }) => chosen)
   })
@@ -300,7 +300,7 @@ async function checkHeldDeploy(
   await freeze(4)
   await forAll('undrain')
   await untilServing()
-  t.notMatch(daemon.output(), /a pending deploy failed/, 'to wait for it is no failure')
+  t.notMatch(daemon.output(), /a pending deploy failed/, 'a deploy held by a freeze is no failure')
   t.equal((await administrator.act(group, 'undeploy')).status, 200)
 }
 

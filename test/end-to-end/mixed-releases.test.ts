@@ -1,11 +1,11 @@
-/** A group that meets caches of several releases: compiled on each, errors name the release, and `releases` says where it goes. */
+/** A group on caches of several releases: compiled on each, errors name the release, and `releases` restricts its placement. */
 import t from 'tap'
 import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
 import { startMixedFleet } from '../support/mixed-fleet.js'
 import { expectDone, readRefusal } from './harness.js'
 
-/** 6.0.4 has no such backend yet. */
+/** 6.0.4 does not have this backend yet. */
 const late = 'vcl 4.0;\nbackend default none;\n'
 const broken = 'vcl 4.0;\nbackend default none;\nsub vcl_recv { nonsense; }\n'
 
@@ -26,12 +26,12 @@ void t.test('a mixed fleet', beside(200_000), async (t) => {
   const readReleases = (text: string): string | undefined => error.exec(text)?.[1]
 
   const refusal = readRefusal(await api.act(id, 'deploy'), 422)
-  // A deploy ends with the first that leaves too few.
+  // A deploy ends with the first failure that leaves too few agents.
   t.match(readReleases(refusal), /^Varnish 6\.0\.4: agents? edge-6[ab](?:, edge-6b)?$/)
   const one = readRefusal(await api.act(id, 'validate'), 422)
   t.match(readReleases(one), /^Varnish 6\.0\.4: agent edge-6[ab]$/, 'one of each release')
   const each = readRefusal(await api.act(id, 'validate', '?agents=all'), 422)
-  t.equal(readReleases(each), 'Varnish 6.0.4: agents edge-6a, edge-6b', 'told once')
+  t.equal(readReleases(each), 'Varnish 6.0.4: agents edge-6a, edge-6b', 'one message for both')
 
   const put = (body: object) => api.call('PUT', path, body)
   expectDone(await put({ releases: ['7', 'vinyl-9'] }))
@@ -41,21 +41,21 @@ void t.test('a mixed fleet', beside(200_000), async (t) => {
   )
   const two = { min: 1, max: 4 }
   expectDone(await api.call('PUT', `/deployments/${all}`, two))
-  await eventually('the deploy that waited is made', async () => {
+  await eventually('the pending deploy is made', async () => {
     const { stateName, agentStates } = await api.readGroup(id)
     return stateName === 'Active' && agentStates.map(({ agent }) => agent.name).toSorted()
   }).then((names) => t.same(names, ['edge-7', 'edge-9']))
   expectDone(await api.act(id, 'validate'))
   expectDone(await api.act(id, 'deploy'))
   const { revision } = await api.readGroup(id)
-  t.equal(revision, 1, 'what is the same is not deployed again')
+  t.equal(revision, 1, 'an unchanged deploy creates no revision')
 
   await api.editFile(mainFile, broken)
   const told = readRefusal(await api.act(id, 'validate'), 422)
   t.match(told, /\(Varnish 7\.1\.1: agent edge-7; Vinyl 9\.0\.1: agent edge-9\)$/)
   expectDone(await api.act(id, 'validate', '?release=7'))
   const elsewhere = readRefusal(await api.act(id, 'validate', '?release=6.0'), 422)
-  t.match(readReleases(elsewhere), /^Varnish 6\.0\.4: agent edge-6[ab]$/, 'what is deployed')
+  t.match(readReleases(elsewhere), /^Varnish 6\.0\.4: agent edge-6[ab]$/, 'the deployed text')
   t.equal(
     readRefusal(await api.act(id, 'validate', '?release=9'), 503),
     'no Running agent is of release 9',
@@ -63,7 +63,7 @@ void t.test('a mixed fleet', beside(200_000), async (t) => {
   t.match(readRefusal(await api.act(id, 'validate', '?release=nine'), 400), /^release must be a/)
 
   replaceCache('edge-7', '6.0.4')
-  await eventually('the cache that came back as another release has lost its place', async () => {
+  await eventually('the agent whose cache has another release has lost its place', async () => {
     const { agentStates, stateName } = await api.readGroup(id)
     const [place, ...others] = agentStates
     return stateName === 'Active' && place?.agent.name === 'edge-9' && others.length === 0
@@ -80,7 +80,7 @@ void t.test('a mixed fleet', beside(200_000), async (t) => {
   )
 
   replaceCache('edge-7', '7.7.0')
-  await eventually('upgraded, it has the group again', async () => {
+  await eventually('after the upgrade, it has the group again', async () => {
     const { agentStates } = await api.readGroup(id)
     return agentStates.length === 2 && agentStates.every(({ state }) => state === 'applied')
   })

@@ -1,4 +1,4 @@
-/** An origin that remembers who asked, and a client that says any Host. */
+/** An origin that records its requests, and a client that can send any Host. */
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,11 +7,11 @@ import type { Varnishd } from '../support/varnishd.js'
 
 export interface Origin {
   readonly port: number
-  /** Requests that came, their paths with their headers. */
+  /** The received requests: their paths with their headers. */
   readonly seen: { readonly url: string; readonly headers: NodeJS.Dict<string | string[]> }[]
-  /** Bodies by path; elsewhere `secret of <name>`. */
+  /** Bodies by path; the default is `secret of <name>`. */
   readonly answers: Map<string, string>
-  /** Nobody answers from now on. */
+  /** Closes the origin's port. */
   stop(): void
 }
 
@@ -23,7 +23,7 @@ export interface Answered {
   readonly headers: NodeJS.Dict<string | string[]>
 }
 
-/** Without `Host` when it is null. Status 0 when nobody answers. */
+/** Without `Host` if it is null. Status 0 if there is no answer. */
 export function ask(
   cache: Varnishd,
   host: string | null,

@@ -1,4 +1,4 @@
-/** The README's tour, typed as it stands: every command works, and answers what the README shows. */
+/** The README's tour, typed as written: every command works, with the output that the README shows. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -11,21 +11,21 @@ import { root } from '../support/root.js'
 import { untilAgent } from './harness.js'
 
 interface Typed {
-  /** Of a here-document: all of its lines. */
+  /** Includes all lines of a here-document. */
   readonly command: string
-  /** What is shown below it; empty: nothing is said about it. */
+  /** The output shown below the command; empty if the README shows none. */
   readonly shown: string
 }
 
-/** The host that the README was written on. */
+/** The host on which the README was written. */
 const host = 'vm'
 const { bin } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
   readonly bin: { readonly cachefleet: string }
 }
-/** As `npm start` says that it is called, but for the folder. */
+/** As `npm start` prints it, except for the folder. */
 const client = join(root, bin.cachefleet)
 
-void t.test('every command of the tour answers what the README shows', async (t) => {
+void t.test('every command of the tour prints what the README shows', async (t) => {
   const folder = await makeStateDir(t)
   const passwordFile = join(folder, 'password')
   await writeFile(passwordFile, `${administrator.password}\n`, { mode: 0o600 })
@@ -52,7 +52,7 @@ void t.test('every command of the tour answers what the README shows', async (t)
   }
 })
 
-/** The blocks below "Five minutes" but for the start of the coordinator itself. */
+/** The blocks below "Five minutes", except for the start of the coordinator itself. */
 function readTour(readme: string): Typed[] {
   const chapter = /\n## Five minutes\n([^]*?)\n## /.exec(readme)?.[1] ?? ''
   return [...chapter.matchAll(/\n```\n([^]*?)\n```/g)].flatMap(([, block = '']) =>
@@ -70,7 +70,7 @@ function readBlock(block: string): Typed[] {
     })
 }
 
-/** In a shell, as a newcomer does. */
+/** In a shell, like a new user. */
 async function type(
   command: string,
   folder: string,
@@ -88,11 +88,11 @@ async function type(
   return { code: child.exitCode ?? -1, said: said.trim() }
 }
 
-/** Not every machine has curl; fetch would not send another Host. */
+/** Used instead of curl, which is not on every machine; fetch would not send another Host. */
 function fetchText(url: string, name: string | undefined): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = name === undefined ? {} : { host: name }
-    // A connection of its own, as curl has: the cache closes an idle one after 5 s, which the next request would meet.
+    // A separate connection, as with curl: the cache closes an idle one after 5 s, which would break the next request.
     request(url, { headers, agent: false }, (answer) => {
       text(answer).then((said) => {
         resolve(said.trim())
@@ -103,7 +103,7 @@ function fetchText(url: string, name: string | undefined): Promise<string> {
   })
 }
 
-/** What another run has otherwise: trace ids, times, the cache's release, and the width of columns. */
+/** Removes what differs between runs: trace ids, times, the cache's release, and the width of columns. */
 function withoutChance(said: string): string {
   return said
     .replaceAll(/\b[0-9a-f]{32}\b/g, '<trace>')

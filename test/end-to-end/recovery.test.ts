@@ -1,6 +1,6 @@
 /**
- * What comes back by itself: caches, agents and coordinators that die, hang or stay away; and agents that are told to
- * hold still. Parallel groups with processes of their own run side by side.
+ * Automatic recovery: caches, agents and coordinators that die, hang or are lost; and agents that must not change the cache. Groups
+ * of tests with their own processes run in parallel.
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -47,7 +47,7 @@ void t.test('restarts', beside(groupTimeoutMs), async (t) => {
     await untilAgreed(harness, site)
   })
 
-  await t.test('of the cache: the agent is Failing, then brings the VCL back', async () => {
+  await t.test('of the cache: the agent is Failing, then restores the VCL', async () => {
     await harness.cache.stop()
     await untilAgent(harness, 'Failing')
     await harness.cache.restart()
@@ -56,7 +56,7 @@ void t.test('restarts', beside(groupTimeoutMs), async (t) => {
     await untilAgreed(harness, site)
   })
 
-  await t.test('of the agent: not one changing command', async (t) => {
+  await t.test('of the agent: it sends no changing command', async (t) => {
     await harness.agent.kill()
     harness.port.forget()
     harness.link.forget()
@@ -66,7 +66,7 @@ void t.test('restarts', beside(groupTimeoutMs), async (t) => {
     await untilAgreed(harness, site)
   })
 
-  await t.test('of cache and agent while the coordinator is away: the agent alone heals', (t) =>
+  await t.test('of cache and agent during an outage of the coordinator: the agent recovers', (t) =>
     checkAlone(t, harness, site),
   )
 })
@@ -81,7 +81,7 @@ async function checkAlone(t: Test, harness: Harness, site: Site): Promise<void> 
   await harness.cache.restart()
   harness.startAgent()
   await untilServing(harness.cache, 'kept')
-  await eventually('what the cache started with is gone', async () => {
+  await eventually('the start VCL of the cache is discarded', async () => {
     return !(await listVcls(harness.cache)).includes('boot')
   })
 
@@ -101,7 +101,7 @@ async function checkAlone(t: Test, harness: Harness, site: Site): Promise<void> 
   t.same([...traffic.failures], [])
 }
 
-void t.test('a cache that is not there', beside(groupTimeoutMs), async (t) => {
+void t.test('an unreachable cache', beside(groupTimeoutMs), async (t) => {
   const harness = await startHarness(t)
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, 'site')
@@ -118,7 +118,7 @@ void t.test('a cache that is not there', beside(groupTimeoutMs), async (t) => {
     await untilAgent(harness, 'Running')
     t.same(harness.port.changes(), [], `${fault}: and then nothing is loaded again`)
   }
-  t.same([...traffic.failures], [], 'nobody who used the cache noticed')
+  t.same([...traffic.failures], [], 'clients of the cache were not affected')
   await editSite(harness, site, 'after')
   await deploySite(harness, site)
   t.equal(await readAgreement(harness, site), 'after')
@@ -126,8 +126,8 @@ void t.test('a cache that is not there', beside(groupTimeoutMs), async (t) => {
 
 void t.test('a cache that stops answering', beside(groupTimeoutMs), async (t) => {
   const harness = await startHarness(t)
-  // A load in progress may take its 120 s before the cache counts as one that does not answer.
-  await eventually('nothing is being loaded', async () => {
+  // A load in progress may take its 120 s before the cache counts as unresponsive.
+  await eventually('no load is in progress', async () => {
     const { config } = await untilAgent(harness, 'Running')
     return config.effective.revision === config.desired.revision
   })
@@ -155,10 +155,10 @@ void t.test('an agent that was Down', beside(groupTimeoutMs), async (t) => {
   await deploySite(harness, site)
   const traffic = startTraffic(t, harness.cache)
 
-  await t.test('returns to its place: what it serves is not touched', async (t) => {
+  await t.test('returns to its place: its VCL is unchanged', async (t) => {
     await harness.agent.kill()
     await untilAgent(harness, 'Down')
-    await eventually('the group is told as in trouble', async () => {
+    await eventually('the group is in state Error', async () => {
       return (await harness.api.readGroup(site.id)).stateName === 'Error'
     })
     readRefusal(await harness.api.act(site.id, 'deploy'), 503)
@@ -172,7 +172,7 @@ void t.test('an agent that was Down', beside(groupTimeoutMs), async (t) => {
     t.equal((await harness.api.readGroup(site.id)).revision, 2, 'the same deploy made no revision')
   })
 
-  await t.test('of a deploy that it missed it gets the new VCL, without an outage', async (t) => {
+  await t.test('gets the VCL of a missed deploy, without an outage', async (t) => {
     await harness.agent.kill()
     await untilAgent(harness, 'Down')
     await editSite(harness, site, 'missed')
@@ -184,8 +184,8 @@ void t.test('an agent that was Down', beside(groupTimeoutMs), async (t) => {
   })
 })
 
-void t.test('held still', beside(groupTimeoutMs), async (t) => {
-  await t.test('a read-only agent sends not one changing command', async (t) => {
+void t.test('agents that must not change the cache', beside(groupTimeoutMs), async (t) => {
+  await t.test('a read-only agent sends no changing command', async (t) => {
     const harness = await startHarness(t, { heartbeatSeconds: 1, agentWords: ['--read-only'] })
     const { id } = await untilAgent(harness, 'ReadOnly')
     const site = await makeSite(harness, 'never')
@@ -206,7 +206,7 @@ void t.test('held still', beside(groupTimeoutMs), async (t) => {
     t.same(harness.port.changes(), [])
   })
 
-  await t.test('with --takeover first-deploy the foreign VCL serves until then', async (t) => {
+  await t.test('with --takeover first-deploy, the foreign VCL serves until then', async (t) => {
     const harness = await startHarness(t, {
       heartbeatSeconds: 1,
       agentWords: ['--takeover', 'first-deploy'],
@@ -220,12 +220,12 @@ void t.test('held still', beside(groupTimeoutMs), async (t) => {
     await deploySite(harness, site)
 
     await untilAgreed(harness, site)
-    t.same([...traffic.failures], [], 'from the foreign VCL to ours without an outage')
+    t.same([...traffic.failures], [], 'the switch from the foreign VCL has no outage')
     t.same([...traffic.marks].toSorted(), ['foreign', 'taken-first'])
   })
 })
 
-/** Two heartbeats and whatever the coordinator answered to the first: what it wanted to say it has said. */
+/** Two heartbeats, so that the coordinator has sent its answer to the first one. */
 async function untilHeard(harness: Harness): Promise<void> {
   await eventually('two heartbeats', () => harness.link.count('heartbeat') >= 2)
 }

@@ -1,6 +1,6 @@
 /**
- * SIGKILL, or a cut link, at every step of a deploy that takes the place of another root group. Afterwards exactly one of the
- * two groups serves; the other one has left nothing on the cache.
+ * SIGKILL, or a cut link, at every step of a deploy that replaces another root group. Afterwards, exactly one of the two groups
+ * serves, and the other one has no VCL on the cache.
  */
 import type { Test } from 'tap'
 import {
@@ -19,7 +19,7 @@ import { readAgreement, startTraffic, type Site, type Harness } from './harness.
 
 export type ReplaceVictim = Exclude<Victim, 'child' | 'manager'>
 
-/** The new VCL is loaded beside the old one; one `vcl.use` changes over; what the other group had is discarded. */
+/** The new VCL is loaded beside the old one; a single `vcl.use` switches; the VCLs of the other group are discarded. */
 const commands = around('vcl.inline', 'vcl.use', 'vcl.discard')
 const messages = [1, 2].flatMap((nth) =>
   ['apply', 'applyReport'].flatMap((name) => bothMoments({ on: 'link', name, nth })),
@@ -33,7 +33,7 @@ const rows: Readonly<Record<ReplaceVictim, readonly Step[]>> = {
 
 export const isReplaceVictim = (victim: Victim): victim is ReplaceVictim => victim in rows
 
-/** One of the two groups is deployed; each of them is of one text. */
+/** One of the two groups is deployed; each has a single text. */
 export async function checkReplaceRows(
   t: Test,
   { harness, victim }: { readonly harness: Harness; readonly victim: ReplaceVictim },
@@ -59,7 +59,7 @@ export async function checkReplaceRows(
   await traffic.stop()
 }
 
-/** What serves; throws until all agree, and until the other group is deployed nowhere. */
+/** Returns the mark that serves; throws until all parts agree and the other group is not deployed. */
 async function readOneOf(harness: Harness, sites: readonly [Site, Site]): Promise<string> {
   const groups = await Promise.all(sites.map(({ id }) => harness.api.readGroup(id)))
   const [deployed, ...more] = sites.filter((_, index) => groups[index]?.deployed)

@@ -1,6 +1,6 @@
 /**
- * A cache that changes from one group to another answers from one of the two, whatever moves it: a deploy that replaces, tags
- * that change, an unlock for which a group waits. Real caches under requests that never pause.
+ * A cache that changes from one group to another always answers from one of the two, whatever causes the change: a deploy that replaces,
+ * changed tags, an unlock with a pending deploy. Real caches under continuous requests.
  */
 import t, { type Test } from 'tap'
 import { answering, fetchMark, listVcls } from '../support/observe-cache.js'
@@ -46,7 +46,7 @@ interface HistoryRow {
 }
 
 const readJson = async <Answer>({ api }: Pick<Harness, 'api'>, path: string): Promise<Answer> =>
-  JSON.parse((await api.call('GET', path)).text) as Answer // the shapes that the caller names
+  JSON.parse((await api.call('GET', path)).text) as Answer // the caller names the type
 
 async function checkChanges(t: Test, coordinators: 1 | 2): Promise<void> {
   const harness = await startHarness(t, { coordinators })
@@ -73,7 +73,7 @@ async function checkChanges(t: Test, coordinators: 1 | 2): Promise<void> {
     t.match(ended, { action: 'undeploy', replacedBy: { name: 'two' } })
   })
 
-  await t.test('one that does not compile leaves it as it was', async (t) => {
+  await t.test('a deploy that does not compile leaves the old group in place', async (t) => {
     const broken = await makeSite(harness, 'broken')
     await harness.api.editFile(broken.file, `${answering('broken')} sub vcl_recv { nonsense; }`)
     await underTraffic(t, harness, ['two-first'], async () => {
@@ -82,10 +82,10 @@ async function checkChanges(t: Test, coordinators: 1 | 2): Promise<void> {
     t.match(await harness.api.readGroup(two.id), { stateName: 'Active' })
   })
 
-  await t.test('a root group makes way for one with domains, and that for a root group', (t) =>
+  await t.test('root groups and groups with domains replace each other', (t) =>
     checkDomains(t, harness, two),
   )
-  await t.test('tags move an agent from group to group, whichever was made first', (t) =>
+  await t.test('changed tags move an agent between groups, regardless of their order', (t) =>
     checkTags(t, harness, [two, one]),
   )
 }
@@ -110,7 +110,7 @@ async function replace({ api }: Harness, { id }: Site): Promise<void> {
   expectDone(await api.act(id, 'deploy', '?replace=true'))
 }
 
-/** Each way round; then to a group whose deploy waits for the agent. */
+/** In both directions; then to a group with a pending deploy. */
 async function checkTags(t: Test, harness: Harness, [now, other]: [Site, Site]): Promise<void> {
   const { api } = harness
   const [red, blue] = [await api.makeTag('red'), await api.makeTag('blue')]
@@ -144,7 +144,7 @@ async function checkTags(t: Test, harness: Harness, [now, other]: [Site, Site]):
   t.match(await api.readGroup(now.id), { deployed: true, stateName: 'Orphan' })
 }
 
-/** From the first to the last of these, and nothing else was ever served. */
+/** The first mark is replaced by the last one, and no other was ever served. */
 async function underTraffic(
   t: Test,
   { cache, host }: Pick<Harness, 'cache'> & { readonly host?: string },
@@ -156,15 +156,15 @@ async function underTraffic(
   await act()
   await settle(traffic, marks)
   await traffic.stop()
-  t.same([...traffic.failures], [], 'it never pauses')
+  t.same([...traffic.failures], [], 'no request fails')
   t.same([...traffic.marks], marks, 'one after the other')
 }
 
-/** Some answers more, so that what comes behind the switch is seen too. */
+/** Waits for some more answers, so that those after the switch are included. */
 async function settle(traffic: Traffic, marks: readonly string[]): Promise<void> {
   await eventually('the last one serves', () => traffic.marks.has(marks.at(-1) ?? ''))
   const until = traffic.count() + 30
-  await eventually('requests go on', () => traffic.count() >= until)
+  await eventually('requests continue', () => traffic.count() >= until)
 }
 
 async function checkUnlock(t: Test, takeover: string): Promise<void> {
@@ -191,14 +191,14 @@ async function checkUnlock(t: Test, takeover: string): Promise<void> {
     expectDone(await after.api.call('PUT', `/agents/${id}/unlock`))
     await untilServing(cache, 'site-first')
   })
-  await eventually('what was there is gone', async () =>
+  await eventually('the old VCL is discarded', async () =>
     (await listVcls(cache)).every(
       (name) => name.startsWith(`cf-${site.id}-`) || name === 'cf-idle',
     ),
   )
 }
 
-/** A new agent, too, is told what its group wants before anything else. */
+/** A new agent, too, first receives the configuration of its group. */
 async function enrolForWaiting(
   t: Test,
   coordinator: CoordinatorProcess,

@@ -1,4 +1,4 @@
-/** What may go wrong with a rollout on real caches, as rows: each goes as the policy says (docs/behaviour.md, Rollouts). */
+/** Faults during a rollout on real caches, as rows: each is handled as the policy requires (docs/behaviour.md, Rollouts). */
 import type { Test } from 'tap'
 import type { Rollout } from '../../src/resources/rollout.js'
 import type { ApiClient } from '../support/api-client.js'
@@ -10,9 +10,9 @@ export interface Fleet {
   readonly caches: readonly Harness[]
   readonly api: ApiClient
   readonly deployment: number
-  /** Serves the group what may be stored. */
+  /** Serves cacheable responses for the group. */
   readonly origin: Origin
-  /** Deploys this source of the group; answers the rollout. */
+  /** Deploys this source of the group; returns the id of the rollout. */
   rollOut(source: string, rollout: object): Promise<number>
   untilEnded(rollout: number): Promise<Rollout>
   untilPaused(rollout: number): Promise<Rollout>
@@ -23,12 +23,12 @@ export interface Fleet {
 const waves = [{ count: 1 }]
 
 interface Storing {
-  /** VCL before it decides. */
+  /** VCL at the start of `vcl_recv`. */
   readonly recv?: string
   readonly port?: number
 }
 
-/** Stores what the origin answers, marked. */
+/** Caches the origin's responses, with a mark. */
 export const storing = ({ port }: Origin, mark: string, more: Storing = {}): string => `vcl 4.1;
 import std;
 backend origin { .host = "127.0.0.1"; .port = "${more.port ?? port}"; }
@@ -42,7 +42,7 @@ sub vcl_backend_response {
 sub vcl_deliver { set resp.http.X-Marker = "${mark}"; return (deliver); }
 `
 
-/** What a bad VCL stored stays, unless the policy bans it where it served. */
+/** Objects that a bad VCL has cached remain, unless the policy bans them where it served. */
 export async function checkStored(t: Test, fleet: Fleet): Promise<void> {
   const { origin } = fleet
   const good = await fleet.rollOut(storing(origin, 'stores'), { waves, bake: 0 })
@@ -60,17 +60,17 @@ export async function checkStored(t: Test, fleet: Fleet): Promise<void> {
     t.match(await fleet.untilEnded(id), { stateName: 'Aborted' })
     await fleet.untilAll('stores')
     if (banOnRollback)
-      await eventually('it is stored anew', async () => (await storedBy()) === 'stores')
+      await eventually('it is fetched again', async () => (await storedBy()) === 'stores')
     else t.equal(await storedBy(), 'poison')
   }
   const { body } = await fleet.api.call('GET', '/invalidations')
   t.match(body, [{ type: 'ban', total: 1, target: { vclGroup: { name: 'site' } } }])
 }
 
-/** Header names of 127 characters panic the child of the releases that have that fault; they are refused elsewhere. */
+/** Header names of 127 characters panic the child of releases with that defect; other releases refuse them. */
 const panicking = `ban("obj.http.${'a'.repeat(127)} ~ x");`
 
-/** Bad VCLs: what each does in `vcl_recv`, and the gate that finds it. */
+/** Bad VCLs: the effect of each in `vcl_recv`, and the gate that detects it. */
 const bad: readonly (readonly [string, Storing, object, RegExp])[] = [
   [
     'halves the hit ratio',
@@ -86,7 +86,7 @@ const bad: readonly (readonly [string, Storing, object, RegExp])[] = [
   ],
   [
     'panics the child',
-    // Now and then: between two deaths there is time to switch back.
+    // From time to time only: between two deaths, there is time to switch back.
     { recv: `if (std.random(0, 20) < 1) { ${panicking} }` },
     { name: 'restarts' },
     /^restarts on (?:edge-\d|all): \d, limit 0$/,
@@ -106,7 +106,7 @@ export async function checkBad(t: Test, fleet: Fleet): Promise<void> {
     })
 }
 
-/** Nobody judges what nobody sees; below min it goes back, and waits for who is away. */
+/** Gates cannot judge agents that are Down; below min, the rollout is rolled back, and waits for these agents. */
 export async function checkAgentAway(t: Test, fleet: Fleet): Promise<void> {
   const { api, deployment } = fleet
   const id = await fleet.rollOut(storing(fleet.origin, 'unseen'), { waves, bake: 600 })
@@ -114,7 +114,7 @@ export async function checkAgentAway(t: Test, fleet: Fleet): Promise<void> {
   await first.agent.kill()
   await untilAgent(first, 'Down')
   const blind = /no agent that has switched is running/
-  const seen = await eventually('its gates see nobody', async () => {
+  const seen = await eventually('no agent has figures for its gates', async () => {
     const rollout = await fleet.read(id)
     if (rollout.gates.every(({ reason }) => blind.test(reason ?? ''))) return rollout
     throw new Error(JSON.stringify(rollout))
@@ -133,7 +133,7 @@ export async function checkAgentAway(t: Test, fleet: Fleet): Promise<void> {
   await fleet.untilAll('stores')
 }
 
-/** The cache of the first wave is killed, and begins anew. */
+/** The cache of the first wave is killed and restarted. */
 export async function checkCacheKilled(t: Test, fleet: Fleet): Promise<void> {
   const id = await fleet.rollOut(storing(fleet.origin, 'killed'), { waves, bake: 600 })
   const first = await untilBaking(fleet, id)
@@ -145,7 +145,7 @@ export async function checkCacheKilled(t: Test, fleet: Fleet): Promise<void> {
   await untilChildrenLive(fleet)
 }
 
-/** A child that died just before a switch counts against the next release: until agents have read their counters since. */
+/** A child that died just before a switch counts against the next release, until agents have read their counters again. */
 async function untilChildrenLive({ caches }: Fleet): Promise<void> {
   for (const { cache, agentName } of caches)
     await eventually(`the child of ${agentName} lives on`, async () => {
@@ -154,10 +154,10 @@ async function untilChildrenLive({ caches }: Fleet): Promise<void> {
     })
 }
 
-/** Some readings of an agent. */
+/** The time of some readings of an agent. */
 const livesSeconds = 4
 
-/** Without a request nothing is known, nor where the log tool has not come back to a cache yet: a person decides, as the policy says. */
+/** Without requests, or before the log tool has reattached to a cache, gates are inconclusive: a user decides, as the policy says. */
 export async function checkNoTraffic(t: Test, fleet: Fleet): Promise<void> {
   const source = storing(fleet.origin, 'quiet')
   const id = await fleet.rollOut(source, { waves, bake: 1, onInconclusive: 'pause' })
@@ -169,9 +169,9 @@ export async function checkNoTraffic(t: Test, fleet: Fleet): Promise<void> {
   await fleet.untilAll('quiet')
 }
 
-/** Answers whose cache is the first wave. */
+/** Returns the harness whose cache is the first wave. */
 async function untilBaking(fleet: Fleet, id: number): Promise<Harness> {
-  const name = await eventually('the first wave bakes', async () => {
+  const name = await eventually('the first wave is baking', async () => {
     const { stateName, waves: planned } = await fleet.read(id)
     return stateName === 'Baking' ? planned[0]?.agents?.[0]?.agent.name : undefined
   })

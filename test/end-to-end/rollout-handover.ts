@@ -1,4 +1,4 @@
-/** Two coordinators and one rollout: whoever decides it dies while it bakes, and the other one brings it to its end. */
+/** Two coordinators and one rollout: the one that runs it dies during the bake, and the other one completes it. */
 import type { Test } from 'tap'
 import { rolloutStates, type Rollout } from '../../src/resources/rollout.js'
 import { eventually } from '../support/eventually.js'
@@ -18,34 +18,34 @@ export async function checkRolloutHandover(
   const setMin = async (min: number): Promise<void> => {
     expectDone(await api.call('PUT', `/deployments/${deployment.id}`, { min }))
   }
-  // An agent is away until it comes to the other.
+  // An agent is Down until it connects to the other coordinator.
   await setMin(1)
   await editSite(here.coordinator, site, 'handed-over')
   const deploy = `/vclgroups/${site.id}/deploy?wait=0`
   const { body } = await api.call('PUT', deploy, { rollout: policy })
   const { id } = body['rollout'] as { id: number } // as documented
-  const decider = await eventually('one has decided that it bakes', () =>
+  const decider = await eventually('one coordinator has started the bake', () =>
     [here, there].find((end) => hasDecided(end, id, Baking)),
   )
   const other = decider === here ? there : here
 
   await decider.coordinator.daemon.kill()
 
-  const ended = await eventually('it has ended', async () => {
+  const ended = await eventually('the rollout has ended', async () => {
     const answer = await other.coordinator.api.call('GET', `/rollouts/${id}`)
     const seen = answer.body as unknown as Rollout // as documented
     if (seen.endedAt === null) throw new Error(JSON.stringify(seen))
     return seen
   })
   t.match(ended, { stateName: 'Succeeded', wave: 2, reason: null })
-  t.ok(hasDecided(other, id, Succeeded), 'the other decided it')
+  t.ok(hasDecided(other, id, Succeeded), 'the other has completed it')
   await untilServed(pair, site, 'handed-over', [other.coordinator.api])
   await decider.coordinator.start()
   await untilServed(pair, site, 'handed-over')
   await setMin(2)
 }
 
-/** As its log says. */
+/** According to its log. */
 function hasDecided({ coordinator }: End, rollout: number, state: number): boolean {
   const lines = coordinator.daemon.lines()
   return lines.some((line) => line['rollout'] === rollout && line['state'] === state)

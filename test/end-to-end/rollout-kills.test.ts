@@ -1,4 +1,4 @@
-/** SIGKILL of the coordinator in each state of a rollout: it ends as if nobody had died (docs/behaviour.md, Rollouts). */
+/** SIGKILL of the coordinator in each state of a rollout: it ends as without the kill (docs/behaviour.md, Rollouts). */
 import t from 'tap'
 import type { Rollout } from '../../src/resources/rollout.js'
 import { eventually } from '../support/eventually.js'
@@ -7,13 +7,13 @@ import { answering } from '../support/observe-cache.js'
 import { expectDone } from './harness.js'
 
 interface Row {
-  /** In which it is when the coordinator dies. */
+  /** The state of the rollout when the coordinator dies. */
   readonly state: 'Loading' | 'Switching' | 'Baking' | 'Paused' | 'RollingBack'
-  /** Said while it bakes. */
+  /** Called during the bake. */
   readonly before?: 'pause' | 'abort'
   /** The command that no cache answers before the coordinator is back. */
   readonly held?: 'vcl.inline' | 'vcl.use'
-  /** Said once the coordinator is back. */
+  /** Called once the coordinator is back. */
   readonly after?: 'resume'
   readonly ends: 'Failed' | 'Succeeded' | 'Aborted'
 }
@@ -77,7 +77,7 @@ void t.test('rollouts of a coordinator that is killed', { timeout: 300_000 }, as
       const ended = await until(id, ends)
       t.match(ended, { fromRevision: previous, wave: ends === 'Succeeded' ? 2 : Number(!!before) })
       const revision = ends === 'Succeeded' ? ended.revision : previous
-      await eventually('all serve what it says', async () => {
+      await eventually('all serve the expected release', async () => {
         const seen = await api.readGroup(group)
         const places = seen.agentStates.map((place) => `${place.state} ${String(place.revision)}`)
         const isSettled = places.every((place) => place === `applied ${String(revision)}`)

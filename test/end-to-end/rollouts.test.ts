@@ -1,6 +1,6 @@
 /**
- * Rollouts on three real caches under traffic: a VCL that fails a share of requests is undone in its first wave, and the others
- * never served it; one that is fine succeeds, also when its coordinator is killed while it bakes (docs/behaviour.md, Rollouts).
+ * Rollouts on three real caches under traffic: a VCL that fails a share of requests is rolled back in its first wave, and never serves
+ * on the others; a good one succeeds, also if its coordinator is killed during the bake (docs/behaviour.md, Rollouts).
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -25,7 +25,7 @@ import {
 const gates = [{ name: 'errors', max: 0.01, for: 2, minRequests: 50 }]
 const waves = [{ count: 1 }, { count: 2 }]
 
-/** Answers 503 to 5 %. */
+/** Answers 5 % of the requests with 503. */
 const failing = (mark: string): string => `vcl 4.1;
 import std;
 backend none none;
@@ -64,7 +64,7 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
   expectDone(await api.act(id, 'deploy'))
   const traffic = fleet.map(({ cache }) => startTraffic(t, cache))
 
-  await t.test('what fails requests goes back in the first wave', async (t) => {
+  await t.test('a VCL that fails requests is rolled back in the first wave', async (t) => {
     for (const one of traffic) one.forget()
     const bad = await rollOut(failing('bad'), { waves, bake: 120, gates })
     const ended = await untilEnded(bad)
@@ -76,7 +76,7 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     const first = ended.waves[0]?.agents?.[0]?.agent.name
     for (const [at, { marks, failures }] of traffic.entries()) {
       const isFirst = fleet[at]?.agentName === first
-      t.equal(marks.has('bad'), isFirst, 'it served on the first alone')
+      t.equal(marks.has('bad'), isFirst, 'it served on the first wave only')
       t.equal(failures.size > 0, isFirst)
     }
     const [newest] = await api.readHistory(id)
@@ -84,7 +84,7 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     t.match(await api.readGroup(id), { revision: 1, stateName: 'Active' })
   })
 
-  await t.test('what is fine succeeds, and no request fails', async (t) => {
+  await t.test('a good VCL succeeds without a failed request', async (t) => {
     for (const one of traffic) one.forget()
     const ended = await untilEnded(
       await rollOut(fine('second'), { waves, bake: 3, maxBake: 60, gates }),
@@ -101,7 +101,7 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     t.match((await api.readHistory(id))[0], { revision: ended.revision, result: 'ok' })
   })
 
-  await t.test('the client deploys in waves, and tells what a probe got', async (t) => {
+  await t.test('the client deploys in waves, and reports the result of a probe', async (t) => {
     await api.editFile(file, fine('probed'))
     const policy = ['--waves', '1', '--bake', '2m', '--gate', 'probe.path=/health']
     const limits = ['--gate', 'probe.host=site.example', '--gate', 'probe.status=204']
@@ -128,7 +128,7 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     await untilAll('second')
   })
 
-  await t.test('a webhook is asked before the next wave begins, and decides', async (t) => {
+  await t.test('a webhook is called before the next wave begins, and decides', async (t) => {
     const receiver = await startReceiver(t, (response) => response.end('{"verdict": "wait"}'))
     const fields = { name: 'gatekeeper', url: receiver.url, types: [] }
     const webhook = { id: Number((await api.call('POST', '/webhooks', fields)).body['id']) }
@@ -140,7 +140,7 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     })
     const ill = '/rollouts?problems.code=rollout-paused'
     t.match((await api.call('GET', ill)).body, [{ id: waiting }])
-    await eventually('the overview tells it', async () => {
+    await eventually('the overview lists it', async () => {
       const { text } = await api.call('GET', '/overview')
       return text.includes('"rollout-paused"')
     })
@@ -165,22 +165,22 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     await untilAll('asked')
   })
 
-  await t.test('a coordinator that is killed while it bakes goes on from there', async (t) => {
+  await t.test('a coordinator that is killed during a bake continues it', async (t) => {
     const id = await rollOut(fine('third'), { waves: [{ count: 1 }], bake: 4, gates })
-    await eventually('it bakes', async () => {
+    await eventually('the rollout is baking', async () => {
       const { stateName, bakedSeconds } = await read(id)
       return stateName === 'Baking' && bakedSeconds >= 1
     })
     const told = health.map((listen) => pollHealth(t, listen))
     await coordinator.daemon.kill()
     for (const { codes } of told)
-      await eventually('its health is told without a coordinator', () => codes.length >= 5)
+      await eventually('the health endpoint answers without a coordinator', () => codes.length >= 5)
     await coordinator.start()
     const ended = await untilEnded(id)
     t.match(ended, { stateName: 'Succeeded', wave: 2 })
     for (const { codes, stop } of told) {
       await stop()
-      t.same([...new Set(codes)], [200], 'no cache is unhealthy for that')
+      t.same([...new Set(codes)], [200], 'no cache becomes unhealthy')
     }
     await untilAll('third')
   })
@@ -196,17 +196,17 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     read,
     untilAll,
   }
-  await t.test('what a bad VCL stored is banned where the policy says so', (t) =>
+  await t.test('objects that a bad VCL cached are banned if the policy says so', (t) =>
     checkStored(t, site),
   )
   await checkBad(t, site)
-  await t.test('who is away is not judged, and waited for on the way back', (t) =>
+  await t.test('agents that are Down are not judged, and the rollback waits for them', (t) =>
     checkAgentAway(t, site),
   )
-  await t.test('a cache that is killed meanwhile fails its rollout', (t) =>
+  await t.test('a cache that is killed fails its rollout', (t) =>
     checkCacheKilled(t, site),
   )
-  await t.test('without traffic the policy decides', async (t) => {
+  await t.test('without traffic, the policy decides', async (t) => {
     for (const one of traffic) await one.stop()
     await checkNoTraffic(t, site)
   })
@@ -226,7 +226,7 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
 
   function untilEnded(rollout: number): Promise<Rollout> {
     return eventually(
-      'it has ended',
+      'the rollout has ended',
       async () => {
         const seen = await read(rollout)
         if (seen.endedAt === null) throw new Error(JSON.stringify(seen))
@@ -237,7 +237,7 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
   }
 
   function untilPaused(rollout: number): Promise<Rollout> {
-    return eventually('it is paused', async () => {
+    return eventually('the rollout is paused', async () => {
       const seen = await read(rollout)
       return seen.stateName === 'Paused' ? seen : undefined
     })
@@ -258,13 +258,13 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
 
 const healthPauseMs = 100
 
-/** What load balancers are told, until the test ends. */
+/** Polls the health endpoint, as load balancers do, until the test ends. */
 function pollHealth(t: Test, listen: string) {
   const codes: number[] = []
   let isOn = true
   const run = async (): Promise<void> => {
     while (isOn) {
-      // A connection that is kept may end with the five seconds that it has.
+      // The endpoint closes a connection after five seconds, which could break a request on a kept one.
       const answer = await fetch(`http://${listen}/health`, { headers: { connection: 'close' } })
       await answer.body?.cancel()
       codes.push(answer.status)

@@ -1,6 +1,6 @@
 /**
- * Every secret of a whole run, looked for in everything that the processes wrote: logs at their most talkative, standard
- * output, arguments, metrics, answers about others, the database, the printed configuration.
+ * Searches every secret of a whole run in everything that the processes wrote: logs at their most verbose level, standard output,
+ * arguments, metrics, answers about other objects, the database, the printed configuration.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import { basic, callHttp } from '../support/http-call.js'
 
 type Json = Record<string, unknown>
 
-/** What nobody may read anywhere, by what it is. */
+/** Values that must not be readable anywhere, by name. */
 type Secrets = Map<string, string>
 
 const talkative = ['--heartbeat', '1', '--log-level', 'trace']
@@ -33,7 +33,7 @@ const passwords = {
 }
 const clientSecret = 'the secret of the client'
 
-void t.test('nothing that was written holds a secret', async (t) => {
+void t.test('no output contains a secret', async (t) => {
   const coordinator = await startCoordinator(t, { words: ['--no-agent', ...talkative] })
   const secrets: Secrets = new Map([
     ['the first password', administrator.password],
@@ -59,20 +59,20 @@ void t.test('nothing that was written holds a secret', async (t) => {
     ] as const)
       t.notOk(text.includes(secret), `${name} in ${where}`)
   }
-  await t.test('the database has digests and sealed values', async (t) => {
+  await t.test('the database holds only digests and encrypted values', async (t) => {
     const stored = await readStored(coordinator.stateDir)
     for (const [name, secret] of secrets)
       // The keys that prologues are made of are part of the VCL that caches load.
       if (!name.startsWith('VCL: ')) t.notOk(stored.includes(secret), name)
-    t.ok(stored.includes('"x":"'), 'public keys are there')
-    t.notOk(stored.includes('"d":"'), 'private ones are sealed')
+    t.ok(stored.includes('"x":"'), 'public keys are found')
+    t.notOk(stored.includes('"d":"'), 'private keys are encrypted')
   })
 })
 
 interface Client {
   readonly base: string
   readonly token: string
-  /** Fails the test when the status is another. */
+  /** Fails the test if the answer has another status. */
   readonly send: (status: number, method: string, path: string, options?: Sending) => Promise<Json>
 }
 
@@ -95,7 +95,7 @@ function createClient(t: Test, { base, api }: CoordinatorProcess): Client {
   }
 }
 
-/** A real cache, a join token, the agent's own key. */
+/** A real cache, a join token, and the agent's own key. */
 async function joinAgent(
   t: Test,
   { api, port }: CoordinatorProcess,
@@ -118,7 +118,7 @@ async function joinAgent(
     words: talkative,
   })
   await eventually(
-    'the agent runs',
+    'the agent is Running',
     async () => (await api.findAgent('edge'))?.stateName === 'Running',
   )
   const [keyFile] = (await readdir(stateDir)).filter((name) => name.includes('key'))
@@ -126,7 +126,7 @@ async function joinAgent(
   return { daemon }
 }
 
-/** By passwords, refresh tokens, an API token and an identity provider, rightly and wrongly. */
+/** With passwords, refresh tokens, an API token and an identity provider, both successfully and not. */
 async function logInEverywhere(t: Test, client: Client, secrets: Secrets): Promise<void> {
   const { base, send, token } = client
   const keep = (name: string, answer: Json): void => {
@@ -215,7 +215,7 @@ async function logInByProvider(
   t.equal((await createBrowser().follow(`${oidc}/red`)).status, 400)
 }
 
-/** A group with a domain: its prologue holds what no other group may know. */
+/** A group with a domain: its prologue holds data that no other group may know. */
 async function deploySite(t: Test, { send }: Client, secrets: Secrets): Promise<void> {
   const source = 'vcl 4.1;\nbackend default none;\n'
   const file = await send(201, 'POST', '/files', { body: { name: 'site', source } })
@@ -250,7 +250,7 @@ async function deploySite(t: Test, { send }: Client, secrets: Secrets): Promise<
   secrets.set('VCL: what was cut from an answer', 'sub vcl_hash { hash_data("')
 }
 
-/** The client says nothing of what it keeps, not even to --verbose. */
+/** The client prints none of the secrets that it stores, not even with --verbose. */
 async function talkByCommandLine(
   t: Test,
   { base }: CoordinatorProcess,
@@ -278,7 +278,7 @@ async function talkByCommandLine(
   for (const [name, secret] of secrets) t.notOk(said.includes(secret), `${name} on a terminal`)
 }
 
-/** What anybody who may call, or who is on the machine, can read of it. */
+/** Everything that any API caller, or any user of the machine, can read. */
 async function lookAround(
   { base, send }: Client,
   daemons: readonly Daemon[],
@@ -303,7 +303,7 @@ async function readStored(stateDir: string): Promise<string> {
   return parts.join('')
 }
 
-void t.test('a printed configuration and an error about it hold no secret', async (t) => {
+void t.test('a printed configuration and an error about it contain no secret', async (t) => {
   const secrets = ['word-of-the-store', 'word-of-the-bus', 'the-join-token', 'the first password']
   const [store = '', bus = '', join_ = '', password = ''] = secrets
   const environment = {

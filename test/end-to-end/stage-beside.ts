@@ -1,4 +1,4 @@
-/** The stage of a group with domains: beside the group under other names, on other agents, promoted under load, dropped. */
+/** The stage of a group with domains: beside the group under other names, on other agents, promoted under load, discarded. */
 import type { Test } from 'tap'
 import { listVcls } from '../support/observe-cache.js'
 import { eventually } from '../support/eventually.js'
@@ -7,7 +7,7 @@ import { ask, startOrigin, type Origin } from './origin.js'
 import { listOf, readActions, readGroup, stage, type Pair } from './stage-pair.js'
 import { expectDone, readRefusal, untilAgent, type Harness } from './harness.js'
 
-/** All have one object in common, as far as the author can tell. */
+/** As far as the author can tell, all requests share one object. */
 const caching = ({ port }: Origin, mark: string): string => `vcl 4.1;
 backend origin { .host = "127.0.0.1"; .port = "${port}"; }
 sub vcl_hash { hash_data("same"); return (lookup); }
@@ -53,7 +53,7 @@ export async function checkBeside(t: Test, harness: Pair, shop: Shop): Promise<v
   expectDone(answer)
   const { hits, mark } = await ask(cache, 'next.shop.example')
   t.equal(mark, 'next')
-  t.match(hits, /^[1-9]/, 'what the group has stored is the stage’s too')
+  t.match(hits, /^[1-9]/, 'the stage shares the cached objects of the group')
   t.equal((await ask(cache, 'shop.example')).mark, 'first')
   t.match(await listOf(cache, shop.id), [/^cf-\d/, /^cf-\d/, `cf-l-${shop.id}`, `cf-s-${shop.id}`])
 
@@ -75,7 +75,7 @@ export async function checkBeside(t: Test, harness: Pair, shop: Shop): Promise<v
   harness.port.forget()
   const again = { tags: [{ id: shop.web }], domains: [{ id: shop.nextDomain }] }
   expectDone(await stage(harness, shop.id, { ...again, mainVCL: { id: shop.next } }))
-  t.same(harness.port.changes(), [], 'the same again changes nothing')
+  t.same(harness.port.changes(), [], 'an unchanged stage changes nothing')
   t.equal((await readActions(harness, shop.id)).length, 2)
   for (const path of [`/files/${shop.next}`, `/domains/${shop.nextDomain}`])
     t.match(readRefusal(await api.call('DELETE', path), 409), /"shop"/)
@@ -86,13 +86,13 @@ export async function checkApart(t: Test, harness: Pair, shop: Shop): Promise<vo
   const { cache, second } = harness
   const refusal = readRefusal(await stage(harness, shop.id, { tags: [{ id: shop.web }] }), 409)
   t.match(refusal, /edge: the group itself is placed there/)
-  t.equal((await ask(cache, 'next.shop.example')).mark, 'next', 'the stage before it stays')
+  t.equal((await ask(cache, 'next.shop.example')).mark, 'next', 'the previous stage remains')
 
   expectDone(
     await stage(harness, shop.id, { tags: [{ id: shop.canary }], mainVCL: { id: shop.next } }),
   )
   t.equal((await ask(second, 'shop.example')).mark, 'next')
-  t.equal((await ask(cache, 'next.shop.example')).status, 404, 'it moved')
+  t.equal((await ask(cache, 'next.shop.example')).status, 404, 'the stage has moved')
   t.equal((await ask(cache, 'shop.example')).mark, 'first')
   t.notOk((await listOf(cache, shop.id)).includes(`cf-s-${shop.id}`))
   t.match(readRefusal(await stage(harness, shop.id, { tags: [] }), 400), /tags/)
@@ -125,7 +125,7 @@ export async function checkDeployed(t: Test, harness: Pair, shop: Shop): Promise
   t.equal((await ask(cache, 'shop.example')).mark, 'first')
   expectDone(await api.act(shop.id, 'undeploy'))
   t.equal((await ask(cache, 'shop.example')).status, 404)
-  t.equal((await ask(cache, 'next.shop.example')).mark, 'next', 'the stage is not deployed')
+  t.equal((await ask(cache, 'next.shop.example')).mark, 'next', 'the stage remains')
   t.match(readRefusal(await api.call('DELETE', `/vclgroups/${shop.id}`), 409), /staged/)
   t.match(readRefusal(await api.call('DELETE', `/tags/${shop.web}`), 409), /in use by the stage/)
   expectDone(await api.act(shop.id, 'deploy'))
@@ -203,7 +203,7 @@ export async function checkDelstage(t: Test, harness: Pair, shop: Shop): Promise
   expectDone(await stage(harness, shop.id, body))
   t.equal((await ask(cache, 'next.shop.example')).mark, 'unstaged', 'the newest of its own file')
   expectDone(await api.act(shop.id, 'delstage'))
-  t.same(await listVcls(cache), before, 'nothing is left of it')
+  t.same(await listVcls(cache), before, 'no VCL is left')
   t.equal((await ask(cache, 'next.shop.example')).status, 404)
   t.equal((await ask(cache, 'shop.example')).mark, 'second')
   t.match((await readActions(harness, shop.id)).slice(0, 2), [/^delstage ok/, /^stage ok/])
@@ -211,7 +211,7 @@ export async function checkDelstage(t: Test, harness: Pair, shop: Shop): Promise
   t.equal((await api.call('DELETE', `/domains/${shop.nextDomain}`)).status, 204)
 }
 
-/** Staged where it is to go, with its own names: the routing moves from one label to the other. */
+/** Staged at its later place, with its own names: the routing switches from one label to the other. */
 export async function checkSameNames(t: Test, harness: Pair, shop: Shop): Promise<void> {
   const { api, cache } = harness
   expectDone(await api.act(shop.id, 'undeploy'))
@@ -233,7 +233,7 @@ export async function checkSameNames(t: Test, harness: Pair, shop: Shop): Promis
   t.equal((await api.call('DELETE', `/vclgroups/${shop.id}`)).status, 204)
 }
 
-/** One request after the other for the group's name. */
+/** Sends one request after the other for the group's name. */
 function startLoad(cache: Varnishd) {
   const failures = new Set<number>()
   const marks = new Set<string>()

@@ -1,4 +1,4 @@
-/** Two caches, each behind its agent, and what one asks about stages there. */
+/** Two caches, each with its agent, and calls about their stages. */
 import type { Test } from 'tap'
 import { answering, listVcls } from '../support/observe-cache.js'
 import { makeStateDir, startAgent } from '../support/daemon.js'
@@ -8,7 +8,7 @@ import { startHarness, untilAgent, type Harness } from './harness.js'
 export const secondName = 'second'
 
 export interface Pair extends Harness {
-  /** Behind an agent of its own, with the tags `canary` and `late`. */
+  /** With its own agent, which has the tags `canary` and `late`. */
   readonly second: Varnishd
 }
 
@@ -36,7 +36,7 @@ interface Staged {
 
 export async function readGroup({ api }: Harness, id: number) {
   const { text } = await api.call('GET', `/vclgroups/${id}`)
-  // As its schema says.
+  // As in its schema.
   return JSON.parse(text) as {
     readonly staged: Staged | null
     readonly stateName: string
@@ -56,7 +56,7 @@ export async function readActions({ api }: Harness, groupId: number): Promise<st
   )
 }
 
-/** What is loaded of a group, and its labels. */
+/** The loaded VCLs of a group, and its labels. */
 export async function listOf(cache: Varnishd, groupId: number): Promise<string[]> {
   const names = await listVcls(cache)
   return names.filter((name) => new RegExp(`^cf-(?:[ls]-)?${groupId}(?:-|$)`).test(name))

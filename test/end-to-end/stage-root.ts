@@ -1,4 +1,4 @@
-/** The stage of a root group: where nothing else is, following the tags, promoted in place, left by a dead coordinator. */
+/** The stage of a root group: alone on its agents, following the tags, promoted in place, interrupted by the death of a coordinator. */
 import type { Test } from 'tap'
 import { fetchMark, listVcls } from '../support/observe-cache.js'
 import { eventually } from '../support/eventually.js'
@@ -84,7 +84,7 @@ export async function checkFollowing(t: Test, harness: Pair, site: Site): Promis
 
   expectDone(await assign(edge.id, [late]))
   expectDone(await api.act(site.id, 'deploy'))
-  t.equal((await fetchMark(cache)).mark, 'canary', 'the group is there: its stage passes over it')
+  t.equal((await fetchMark(cache)).mark, 'canary', 'the stage skips the agent of the group')
   await editSite(harness, site, 'follower')
   expectDone(await assign(edge.id, []))
   expectDone(await stage(harness, site.id, { tags: [late] }))
@@ -94,7 +94,7 @@ export async function checkFollowing(t: Test, harness: Pair, site: Site): Promis
   t.equal((await fetchMark(second)).mark, 'follower')
   expectDone(await assign(agent.id, []))
   await untilMark(second, undefined)
-  t.equal((await fetchMark(second)).status, 503, 'without the tag it leaves')
+  t.equal((await fetchMark(second)).status, 503, 'without the tag, the stage leaves the agent')
 }
 
 export async function checkShortage(t: Test, harness: Pair, site: Site): Promise<void> {
@@ -123,7 +123,7 @@ export async function checkInPlace(t: Test, harness: Pair, site: Site): Promise<
   t.same([...traffic.marks], ['follower'])
   const group = await readGroup(harness, site.id)
   t.match(group, { staged: null, stateName: 'Active', revision: revision + 1 })
-  t.equal((await listOf(cache, site.id)).length, 1, 'the stage’s VCL is gone')
+  t.equal((await listOf(cache, site.id)).length, 1, 'the stage’s VCL is discarded')
 }
 
 export async function checkKilled(t: Test, harness: Pair, site: Site): Promise<void> {
@@ -132,7 +132,7 @@ export async function checkKilled(t: Test, harness: Pair, site: Site): Promise<v
   expectDone(await api.act(site.id, 'undeploy'))
   await editSite(harness, site, 'never')
   await killWhileLoading(t, harness, () => stage(harness, site.id, { tags: [web] }))
-  await eventually('it is discarded', async () => {
+  await eventually('the stage is discarded', async () => {
     const [newest] = await readActions(harness, site.id)
     return newest === 'stage the ' && (await listVcls(cache)).join() === 'cf-idle'
   })
@@ -147,13 +147,13 @@ export async function checkKilled(t: Test, harness: Pair, site: Site): Promise<v
     const [newest] = await readActions(harness, site.id)
     return newest === 'promote the ' && (await listOf(cache, site.id)).join() === program
   })
-  t.match(await readGroup(harness, site.id), before, 'group and stage are as they were')
+  t.match(await readGroup(harness, site.id), before, 'group and stage are unchanged')
   t.equal((await fetchMark(cache)).mark, 'never')
   expectDone(await api.act(site.id, 'promote'))
   t.match(await readGroup(harness, site.id), { staged: null, stateName: 'Active' })
 }
 
-/** SIGKILL when the cache has loaded and the coordinator does not know it yet. */
+/** SIGKILL after the cache has loaded, and before the coordinator knows it. */
 async function killWhileLoading(
   t: Test,
   harness: Pair,
@@ -170,7 +170,7 @@ async function killWhileLoading(
   })
   const asked = act().catch(() => undefined)
   await sprung
-  t.equal(await asked, undefined, 'nobody answers')
+  t.equal(await asked, undefined, 'the call has no answer')
   await coordinator.start()
   await untilAgent(harness, 'Running')
 }

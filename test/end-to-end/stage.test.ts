@@ -28,12 +28,12 @@ void t.test('a group with domains', parallel(), async (t) => {
   const shop = await makeShop(t, harness)
   expectDone(await harness.api.act(shop.id, 'deploy'))
   await t.test('is staged under other names beside itself', (t) => checkBeside(t, harness, shop))
-  await t.test('without other names only where it is not', (t) => checkApart(t, harness, shop))
+  await t.test('is staged without other names on others', (t) => checkApart(t, harness, shop))
   await t.test('is deployed again while it is staged', (t) => checkDeployed(t, harness, shop))
-  await t.test('its stage is there again after restarts', (t) => checkRestarts(t, harness, shop))
-  await t.test('is staged anew, or stays as it was', (t) => checkAnew(t, harness, shop))
+  await t.test('its stage is restored after restarts', (t) => checkRestarts(t, harness, shop))
+  await t.test('is staged again, or remains unchanged', (t) => checkAnew(t, harness, shop))
   await t.test('is promoted under load', (t) => checkPromote(t, harness, shop))
-  await t.test('its stage is dropped', (t) => checkDelstage(t, harness, shop))
+  await t.test('its stage is discarded', (t) => checkDelstage(t, harness, shop))
   await t.test('takes the place of its stage under load', (t) => checkSameNames(t, harness, shop))
 })
 
@@ -41,11 +41,11 @@ void t.test('a root group, with two coordinators', parallel(), async (t) => {
   const harness = await startPair(t, 2)
   const site = await makeSite(harness, 'site')
   await deploySite(harness, site)
-  await t.test('is staged where nothing else is', (t) => checkRoot(t, harness, site))
+  await t.test('is staged on agents without other groups', (t) => checkRoot(t, harness, site))
   await t.test('its stage follows the tags', (t) => checkFollowing(t, harness, site))
-  await t.test('a promote that fails changes nothing', (t) => checkShortage(t, harness, site))
+  await t.test('a failed promote changes nothing', (t) => checkShortage(t, harness, site))
   await t.test('it takes the place of its stage under load', (t) => checkInPlace(t, harness, site))
-  await t.test('what a coordinator left in the first phase is discarded', (t) =>
+  await t.test('a coordinator’s unfinished first phase is discarded', (t) =>
     checkKilled(t, harness, site),
   )
 })

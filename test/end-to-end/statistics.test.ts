@@ -1,6 +1,6 @@
 /**
- * Known traffic through two real caches, as the archive answers it, of a cache and of their group: across restarts of the
- * cache, the agent and the coordinator.
+ * The archive's statistics of known traffic through two real caches, for a cache and for their group: across restarts of the cache,
+ * the agent and the coordinator.
  */
 import t, { type Test } from 'tap'
 import { startTraffic } from '../agent/counters/cache-traffic.js'
@@ -23,7 +23,7 @@ const intervalSeconds = 1
 const archives = 4
 const coarsestSeconds = 5
 
-// They wait for samples most of the time.
+// The tests mostly wait for samples.
 t.jobs = 2
 
 /** A cache with its agent. */
@@ -35,20 +35,20 @@ interface Edge {
 }
 
 interface Harness {
-  /** The one that the agents dial. */
+  /** The one that the agents connect to. */
   readonly coordinator: CoordinatorProcess
-  /** The same, where there is one only. */
+  /** Another coordinator, or the same if there is only one. */
   readonly other: CoordinatorProcess
   readonly groupId: number
   readonly west: Edge
   readonly east: Edge
-  /** Seconds since 1970, before anything was sent. */
+  /** Seconds since 1970, before the first request. */
   readonly begin: number
   readonly send: (cache: Varnishd, paths: number, times: number) => Promise<void>
 }
 
 async function startHarness(t: Test, coordinators: 1 | 2): Promise<Harness> {
-  // A link that is slow for a while is not given up: what the agent could not send would be missing.
+  // Long, so that a slow link is not closed: samples that the agent could not send would be missing.
   const words = ['--no-agent', '--heartbeat', '30', '--stats-interval', String(intervalSeconds)]
   words.push('--stats-archives', String(archives))
   const [traffic, [coordinator, other = coordinator]] = await Promise.all([
@@ -101,14 +101,14 @@ async function deployOnBoth({ api }: CoordinatorProcess, vcl: string): Promise<n
   const limits = { min: 2, max: 2 }
   const deployment = await api.makeDeployment('all', await api.findTag(agentTag), limits)
   const groupId = await api.makeGroup({ name: 'site', mainFile, deployment })
-  await eventually('it is deployed on both', async () => {
+  await eventually('the group is deployed on both', async () => {
     expectDone(await api.act(groupId, 'deploy'))
     return true
   })
   return groupId
 }
 
-/** The group's VCL and no other. */
+/** Waits until the VCL of the group is loaded, and the start VCL is not. */
 async function untilServing({ groupId }: Harness, { cache }: Edge): Promise<void> {
   await eventually('the cache has the VCL of its group', async () => {
     const names = await listVcls(cache)
@@ -142,7 +142,7 @@ async function readCounters(
   )
 }
 
-/** client_req */
+/** The series of client_req. */
 async function readRequests(
   harness: Harness,
   subject: string,
@@ -159,10 +159,10 @@ function sum(points: readonly Point[] = []): number {
   return points.reduce((total, { value }) => total + value, 0)
 }
 
-/** Two readings of the same life of the cache were taken from now on: what is sent after this lies behind them. */
+/** Waits for two readings of the same process of the cache, so that later requests are counted after them. */
 async function untilSampled(harness: Harness, edge: Edge): Promise<void> {
   const now = Math.ceil(Date.now() / 1000)
-  await eventually('samples of now are there', async () =>
+  await eventually('current samples exist', async () =>
     (await readRequests(harness, ofCache(edge), 'LAST')).some(
       ({ time }) => time > now + intervalSeconds,
     ),
@@ -174,7 +174,7 @@ async function countCommits({ coordinator }: Harness): Promise<number> {
   return Number(/cachefleet_stats_write_seconds_count (\d+)/.exec(text)?.[1] ?? 0)
 }
 
-/** What was sent since the beginning. */
+/** The requests sent since the beginning. */
 interface Sent {
   readonly hits: number
   readonly misses: number
@@ -206,7 +206,7 @@ async function untilCounted(harness: Harness, subject: string, sent: Sent): Prom
   })
 }
 
-/** Throws where a row that was there is gone, or says something else. */
+/** Throws if an earlier row is missing or has changed. */
 function expectKept(before: readonly Point[], after: readonly Point[]): void {
   const found = new Map(after.map(({ time, value }) => [time, value]))
   const lost = before.filter(({ time, value }) => found.get(time) !== value)
@@ -228,13 +228,13 @@ for (const [way, coordinators] of ways)
         ),
       )
 
-    await t.test('requests, hits and misses are counted as they were sent', async () => {
+    await t.test('requests, hits and misses are counted as sent', async () => {
       ofWest = await send(harness, west, 10, 20)
       ofEast = await send(harness, east, 20, 5)
       await untilAllCounted()
     })
 
-    await t.test('who looks hears of a cache as it is now, at any coordinator', async (t) => {
+    await t.test('a subscriber of any coordinator gets live samples of a cache', async (t) => {
       const { base, api } = harness.other
       const query = `?live=${west.id}`
       const looking = await listen(t, base, { token: api.token, query })
@@ -243,13 +243,13 @@ for (const [way, coordinators] of ways)
       looking.close()
     })
 
-    await t.test('a killed coordinator keeps what was committed, and counts on', async () => {
+    await t.test('a killed coordinator keeps committed samples, and continues', async () => {
       const readAll = () =>
         Promise.all([west, east].map((edge) => readRequests(harness, ofCache(edge), 'TOTAL')))
       const before = await readAll()
       const commits = await countCommits(harness)
       await eventually(
-        'all of it is committed',
+        'all samples are committed',
         async () => (await countCommits(harness)) >= commits + 2,
       )
       await coordinator.daemon.kill()
@@ -262,7 +262,7 @@ for (const [way, coordinators] of ways)
     })
 
     await t.test(
-      'a cache and its agent start again: no rate leaps, and nothing is lost',
+      'restarts of a cache and its agent cause no jump and no loss',
       async (t) => {
         const before = await readRequests(harness, ofCache(west), 'TOTAL')
         await west.cache.restart()
@@ -277,7 +277,7 @@ for (const [way, coordinators] of ways)
         const { hits, misses } = add(ofWest, ofEast)
         for (const subject of subjects) {
           const rates = await readRequests(harness, subject, 'MAX')
-          // Of half a second at least.
+          // Over at least half a second.
           t.ok(
             rates.every(({ value }) => value >= 0 && value <= 2 * (hits + misses)),
             `${subject}: no rate is above all that was sent`,
@@ -286,12 +286,12 @@ for (const [way, coordinators] of ways)
       },
     )
 
-    await t.test('the coarsest archive that is kept has the same events', async (t) => {
+    await t.test('the coarsest archive holds the same requests', async (t) => {
       const { hits, misses } = add(ofWest, ofEast)
-      // Rows that end later than now are yet to come.
+      // Rows that end in the future are not complete yet.
       const end = Math.ceil(Date.now() / 1000) + 600
       const path = `${ofGroup(harness)}/graph/avghitratio/TOTAL/${harness.begin - 100_000}/${end}`
-      const rows = await eventually('its rows are whole', async () => {
+      const rows = await eventually('its rows are complete', async () => {
         const { avghitratio } = (await get(harness, path)) as {
           avghitratio: { client_req: number; time: number }[]
         }

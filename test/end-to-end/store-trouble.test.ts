@@ -1,4 +1,4 @@
-/** A coordinator whose SQLite store has no room, or is held by another process: it says so, serves what it can, and goes on. */
+/** A coordinator whose SQLite store is full, or locked by another process: it reports that, serves what it can, and recovers. */
 import { join } from 'node:path'
 import t from 'tap'
 import { BetterSqlite3 } from '../../src/coordinator/store/sqlite-library.js'
@@ -9,12 +9,12 @@ import { eventually } from '../support/eventually.js'
 import { prepareShortage } from '../support/shortage.js'
 import { readRefusal } from './harness.js'
 
-/** Each has a coordinator of its own. */
+/** Each test has its own coordinator. */
 t.jobs = 2
 
 const words = ['--no-agent', '--simulate', '2', '--heartbeat', '1']
 
-/** What the coordinator itself calls a bug. */
+/** Log lines that the coordinator itself classifies as bugs. */
 function bugsIn(daemon: Daemon): string[] {
   return daemon
     .lines()
@@ -22,7 +22,7 @@ function bugsIn(daemon: Daemon): string[] {
     .map((line) => JSON.stringify(line))
 }
 
-void t.test('a store without room', beside(120_000), async (t) => {
+void t.test('a full store', beside(120_000), async (t) => {
   const stateDir = await makeStateDir(t)
   const shortage = await prepareShortage(stateDir, 24)
   const setup = { words, stateDir, through: shortage.through }
@@ -31,7 +31,7 @@ void t.test('a store without room', beside(120_000), async (t) => {
     await daemon.kill()
     await shortage.cleanUp()
   })
-  await eventually('both run', async () => (await countRunning()) === 2)
+  await eventually('both are Running', async () => (await countRunning()) === 2)
   const kept = await api.makeTag('kept')
 
   const readReady = () => fetch(`${base}/readyz`)
@@ -44,7 +44,7 @@ void t.test('a store without room', beside(120_000), async (t) => {
   const metrics = await readMetrics()
   t.match(metrics, 'cachefleet_store_up 0')
   t.match(metrics, 'cachefleet_bus_up 1')
-  t.notMatch(metrics, /^cachefleet_(?:agents|groups|problems)\{/m, 'what is not known is left out')
+  t.notMatch(metrics, /^cachefleet_(?:agents|groups|problems)\{/m, 'unknown values are omitted')
   let refused = 0
   for (let count = 0; count < 50 && refused < 5; count++) {
     const answer = await api.call('POST', '/files', {
@@ -57,18 +57,18 @@ void t.test('a store without room', beside(120_000), async (t) => {
     t.equal(answer.headers.get('retry-after'), '10')
   }
   t.equal(refused, 5)
-  t.equal((await api.call('GET', `/tags/${kept}`)).status, 200, 'what is there is read')
+  t.equal((await api.call('GET', `/tags/${kept}`)).status, 200, 'reads still work')
   t.equal((await fetch(`${base}/healthz`)).status, 200)
   await t.rejects(logIn(base, administrator), /503/)
 
   await shortage.end(daemon)
   await eventually(
-    'it writes again',
+    'writes work again',
     async () => (await api.call('POST', '/tags', { name: 'later' })).status === 201,
   )
   await logIn(base, administrator)
   await eventually('it is ready', async () => (await readReady()).status === 200)
-  await eventually('both run on', async () => (await countRunning()) === 2)
+  await eventually('both are still Running', async () => (await countRunning()) === 2)
   t.same(bugsIn(daemon), [])
 
   async function countRunning(): Promise<number> {
@@ -76,7 +76,7 @@ void t.test('a store without room', beside(120_000), async (t) => {
   }
 })
 
-void t.test('a store that another process holds', beside(120_000), async (t) => {
+void t.test('a store that another process locks', beside(120_000), async (t) => {
   const { api, daemon, base, stateDir } = await startCoordinator(t, { words })
   const other = new BetterSqlite3(join(stateDir, 'coordinator.db'))
   t.teardown(() => other.close())

@@ -1,6 +1,6 @@
 /**
- * Two organizations on the same caches, in processes of their own: what one deploys, breaks and claims there shows in no answer to
- * the other (docs/behaviour.md, Shared agents). The walk over all routes, without caches: coordinator/tenancy.
+ * Two organizations on the same caches, as processes: no answer to one shows what the other deploys, breaks and claims there
+ * (docs/behaviour.md, Shared agents). The check of all routes, without caches: coordinator/tenancy.
  */
 import t from 'tap'
 import { answering } from '../support/observe-cache.js'
@@ -22,7 +22,7 @@ interface Tenant {
 void t.test('two organizations on shared caches', { timeout: 200_000 }, async (t) => {
   const coordinator = await startCoordinator(t, { words: fleetWords })
   const { api } = coordinator
-  await eventually('both caches are there', async () => {
+  await eventually('both agents are Running', async () => {
     const agents = await api.listAgents()
     return agents.length === 2 && agents.every(({ stateName }) => stateName === 'Running')
   })
@@ -35,17 +35,17 @@ void t.test('two organizations on shared caches', { timeout: 200_000 }, async (t
   const red = await settle(coordinator, 'crimson')
   expectStatus(await red.api.act(red.group, 'deploy'), 200)
 
-  await t.test('what one deploys the other is not told', async (t) => {
+  await t.test('deploys of one organization are invisible to the other', async (t) => {
     const answers = await readAll(blue)
     t.same(answers, before)
     t.notMatch([...answers.values()].join('\n'), ofTenant('crimson', red.group))
     const whole = await readAll({ ...blue, api })
-    t.match(whole.get('/agents/1/vcls'), new RegExp(`cf-${red.group}-`), 'it is there')
+    t.match(whole.get('/agents/1/vcls'), new RegExp(`cf-${red.group}-`), 'it is loaded')
     expectStatus(await blue.api.call('PUT', `/vclgroups/${blue.group}/validate`), 200)
     t.same(await readAll(blue), before)
   })
 
-  await t.test('nor what one breaks', async (t) => {
+  await t.test('failed deploys are invisible, too', async (t) => {
     await red.api.editFile(red.file, 'vcl 4.1;\nbackend crimson { .host = 1 }\n')
     const refused = await red.api.act(red.group, 'deploy')
     expectStatus(refused, 422)
@@ -53,7 +53,7 @@ void t.test('two organizations on shared caches', { timeout: 200_000 }, async (t
     t.same(await readAll(blue), before)
   })
 
-  await t.test('a conflict names nothing of whoever was there before', async (t) => {
+  await t.test('a conflict names nothing of the organization that holds the place', async (t) => {
     const name = await red.api.make('/domains', { fqdn: 'azure.example' })
     const claim = { domains: [{ id: name }], deployments: [{ id: red.deployment }] }
     const main = await red.api.makeFile('claim.vcl', answering('claim'))
@@ -78,7 +78,7 @@ void t.test('two organizations on shared caches', { timeout: 200_000 }, async (t
     t.same(await readAll(blue), before)
   })
 
-  await t.test('what the one has left the other may have', async (t) => {
+  await t.test('after an undeploy, the other organization can take the place', async (t) => {
     expectStatus(await blue.api.act(blue.group, 'undeploy'), 200)
     const [thief] = (await read(red.api, '/vclgroups?name=claim')) as { id: number }[]
     expectStatus(await red.api.act(thief?.id ?? 0, 'deploy'), 200)
@@ -91,7 +91,7 @@ void t.test('two organizations on shared caches', { timeout: 200_000 }, async (t
   })
 })
 
-/** An organization with its administrator and a group of one domain for both caches. */
+/** An organization with its administrator, and a group with one domain for both caches. */
 async function settle({ api, base }: CoordinatorProcess, name: string): Promise<Tenant> {
   const organization = { id: await api.make('/organizations', { name }) }
   await api.make('/accounts', { name, password, organization })
@@ -118,12 +118,12 @@ function expectStatus({ status, text }: CallAnswer, wanted: number): void {
   if (status !== wanted) throw new Error(`${status}, not ${wanted}: ${text}`)
 }
 
-/** Its mark, or a name on a cache that its group has. */
+/** Matches its mark, or a name on a cache that its group uses. */
 function ofTenant(mark: string, group: number): RegExp {
   return new RegExp(`${mark}|cf-(?:[ls]-)?${group}[-."]`)
 }
 
-/** What the organization sees of its group and of the caches, but for what a cache does all by itself. */
+/** Everything that the organization can read of its group and of the caches, except for values that change by themselves. */
 async function readAll({ api, group, deployment }: Tenant): Promise<ReadonlyMap<string, string>> {
   const ofAgent = ['', '/vcls', '/params', '/backends', '/bans', '/panic']
   const ofGroup = ['', '/state', '/placement', '/routing', '/history']
@@ -145,7 +145,7 @@ async function readAll({ api, group, deployment }: Tenant): Promise<ReadonlyMap<
 }
 
 /**
- * Times of heartbeats, and the revisions of an agent's desired state, which count the changes of all: who may see an agent sees
- * how far it is.
+ * Times of heartbeats, and the revisions of an agent's desired state, which count the changes of all organizations: every reader of an
+ * agent sees its progress.
  */
 const ofItself = /"(?:lastHeartbeat|updated)":"[^"]*"|"(?:desired|effective)":\{"revision":\d+\}/g

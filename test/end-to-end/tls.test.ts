@@ -1,4 +1,4 @@
-/** A coordinator that is reached over the network, its agents and its users: no certificate is given to anybody. */
+/** A coordinator on the network, its agents and its users, without any certificate provided by an administrator. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -48,7 +48,7 @@ function startFleet(t: Test, stateDir: string, port: number, words: readonly str
   return fleet
 }
 
-void t.test('a fleet without a certificate of anybody else', async (t) => {
+void t.test('a fleet without a provided certificate', async (t) => {
   const fleet = startFleet(t, await makeStateDir(t), await findFreePort())
   const environment = await makeHome(t)
   const tls = (verb: string) => runDaemon(['tls', verb, '--state-dir', fleet.stateDir])
@@ -75,13 +75,13 @@ void t.test('a fleet without a certificate of anybody else', async (t) => {
   await untilRunning(environment)
   t.notMatch(agent.output(), token.split('.')[1] ?? token, 'no token in a log')
 
-  await t.test('export gives the CA that the agent keeps', async (t) => {
+  await t.test('export prints the CA that the agent stores', async (t) => {
     const file = join(agentDir, 'coordinator-ca.pem')
     t.equal((await tls('export')).output, await readFile(file, 'utf8'))
     t.equal((await stat(file)).mode & 0o777, 0o600)
   })
 
-  await t.test('a renewed certificate is served, and the link stays', async (t) => {
+  await t.test('a renewed certificate is served, and the link remains', async (t) => {
     const before = await shakeHands(fleet.port, 'localhost')
     t.match(await tls('renew'), { code: 0, output: /serves it within a minute/ })
     await eventually(
@@ -92,11 +92,11 @@ void t.test('a fleet without a certificate of anybody else', async (t) => {
     t.match(await run(['whoami'], { environment }), { code: 0 })
   })
 
-  await t.test('started again it has the same CA, and its agent comes back', async (t) => {
+  await t.test('after a restart, it has the same CA, and its agent reconnects', async (t) => {
     await fleet.daemon.stop()
     fleet.start()
     await eventually(
-      'the agent is linked again',
+      'the agent is connected again',
       () => agent.lines().filter(({ msg }) => msg === 'linked to the coordinator').length === 2,
     )
     await untilRunning(environment)
@@ -104,7 +104,7 @@ void t.test('a fleet without a certificate of anybody else', async (t) => {
   })
 })
 
-/** By a login that trusts the CA's fingerprint, and stays for later calls. */
+/** With a login that trusts the CA's fingerprint, and is kept for later calls. */
 async function makeToken(
   port: number,
   fingerprint: string,
@@ -126,7 +126,7 @@ async function untilRunning(environment: Environment): Promise<void> {
   })
 }
 
-void t.test('coordinators of one PostgreSQL store have one CA', async (t) => {
+void t.test('coordinators of one PostgreSQL store share one CA', async (t) => {
   const [postgres, nats] = await Promise.all([startPostgres(t), startNats(t)])
   const secretKeyFile = join(await makeStateDir(t), 'secret.key')
   const words = [
@@ -158,7 +158,7 @@ void t.test('coordinators of one PostgreSQL store have one CA', async (t) => {
   await untilRunning(environment)
 })
 
-void t.test('what has no CA says so', async (t) => {
+void t.test('commands without a CA report the reason', async (t) => {
   const stateDir = await makeStateDir(t)
   const ask = (...words: readonly string[]) => runDaemon(['tls', ...words, '--state-dir', stateDir])
   t.match(await ask('show'), {

@@ -1,5 +1,5 @@
 /**
- * Figures of two groups of two organizations on one real cache, under a known load: exact, and told to nobody else
+ * Figures of two groups of two organizations on one real cache, under a known load: exact, and visible to their organization only
  * (docs/behaviour.md, Live log).
  */
 import t from 'tap'
@@ -14,7 +14,7 @@ const password = 'long enough a word'
 const paths = 5
 const times = 10
 const failures = 25
-/** A sample lies in two rows, and times are whole milliseconds. */
+/** A sample is split across two rows, and times are whole milliseconds. */
 const nearly = (count: number): number => count * 0.995
 
 interface Site {
@@ -44,7 +44,7 @@ void t.test('figures of groups and domains', { timeout: 300_000 }, async (t) => 
     const known = [azure, crimson].map((site) => readAll(harness.api, ofAgent, site))
     return (await Promise.all(known)).flat().every((total) => total > 0)
   })
-  // Lines come in order: with the last one, the first of its kind, all before it are counted.
+  // Lines arrive in order: once the last one, the first of its kind, is counted, all previous ones are.
   await ask(harness.cache, 'www.azure.example', { method: 'POST' })
   const passes = `GROUP.${azure.group}.passes`
   await eventually('all of them are counted', async () => {
@@ -58,7 +58,7 @@ void t.test('figures of groups and domains', { timeout: 300_000 }, async (t) => 
   for (let time = 0; time < failures; time++) await send('img.azure.example', '/fail')
   await send('nobody.example', '/')
 
-  await t.test('are what was sent', async (t) => {
+  await t.test('equal the sent requests', async (t) => {
     const wanted = {
       requests: paths * times + failures,
       hits: paths * (times - 1),
@@ -80,7 +80,7 @@ void t.test('figures of groups and domains', { timeout: 300_000 }, async (t) => 
     t.equal(ofDomain, ofGroup, 'a wildcard is one name')
   })
 
-  await t.test('an organization is told of its own groups and domains only', async (t) => {
+  await t.test('an organization sees only figures of its own groups and domains', async (t) => {
     const names = (site: Site): string[] => [
       `GROUP.${site.group}.requests`,
       `DOMAIN.${site.fqdn}.requests`,
@@ -99,7 +99,7 @@ void t.test('figures of groups and domains', { timeout: 300_000 }, async (t) => 
         const { body } = await who.api.call('GET', `/stats?counters=${encodeURIComponent(name)}`)
         t.notMatch(JSON.stringify(body), /"values":\[[\d.]/, name)
       }
-      // Whoever names a domain as another organization does learns nothing of it.
+      // A domain with the same name as another organization's reveals nothing about that one.
       await who.api.make('/domains', { fqdn: other.fqdn })
       const theirs = `DOMAIN.${other.fqdn}.requests`
       t.equal((await read(who.api, ofAgent, [theirs], begin)).status, 404, theirs)
@@ -126,7 +126,7 @@ void t.test('figures of groups and domains', { timeout: 300_000 }, async (t) => 
   }
 })
 
-void t.test('without a sample rate nothing is read', { timeout: 200_000 }, async (t) => {
+void t.test('without a sample rate, no figures are collected', { timeout: 200_000 }, async (t) => {
   const words = ['--no-agent', '--heartbeat', '3', '--stats-interval', '1']
   const coordinator = await startCoordinator(t, { words })
   const harness = await startHarness(t, {
@@ -136,7 +136,7 @@ void t.test('without a sample rate nothing is read', { timeout: 200_000 }, async
   await untilAgent(harness, 'Running')
   const vcl = fetchingFrom(await startOrigin(t, 'figures'))
   const site = await settle(harness, vcl, { name: 'azure', fqdn: 'azure.example' })
-  const newest = await eventually('counters are told', async () => {
+  const newest = await eventually('counters are reported', async () => {
     await ask(harness.cache, site.fqdn)
     const { body } = await site.api.call('GET', `/vclgroups/${site.group}/stats`)
     const { stats } = body as { stats: { counter: string; value: number }[] }
@@ -176,7 +176,7 @@ function read(api: ApiClient, place: string, names: readonly string[], begin: nu
   return api.call('GET', `${place}/stats/TOTAL/${range}?counters=${counters}`)
 }
 
-/** Since then, of the same moment; zeros while one of them is not known. */
+/** Sums since `begin`, at one time; zeros while any of them is unknown. */
 async function sum(
   api: ApiClient,
   place: string,

@@ -1,4 +1,4 @@
-/** What an attack would change on a cache: its processes, its parameters, its VCLs. */
+/** The state of a cache that an attack would change: its processes, its parameters, its VCLs. */
 import type { Varnishd } from '../support/varnishd.js'
 
 export interface Facts {
@@ -12,7 +12,7 @@ export async function readFacts(cache: Varnishd): Promise<Facts> {
   return {
     pids: await cache.adm('pid'),
     params: await cache.adm('param.show', 'changed'),
-    // Without what comes and goes by itself: temperature and references.
+    // Without values that change by themselves: temperature and references.
     vcls: vcls.split('\n').map((row) => row.trim().replace(/^(\S+).*?(\S+)$/, '$1 $2')),
   }
 }

@@ -1,4 +1,4 @@
-/** Two coordinators and one webhook: whoever delivers dies in the middle of the queue, and the other one goes on. */
+/** Two coordinators and one webhook: the one that delivers dies while deliveries are queued, and the other one continues. */
 import type { Test } from 'tap'
 import {
   holdFrom,
@@ -32,11 +32,11 @@ export async function checkWebhookHandover(t: Test, { here, there }: PairedSite)
   receiver.answer = ok
   await makeSome([lives], names.slice(6))
 
-  await eventually('all came', () => listNames(receiver).length === names.length)
+  await eventually('all have arrived', () => listNames(receiver).length === names.length)
   t.same(listNames(receiver), names, 'in order')
   t.ok(
     listIds(receiver).every((ids) => ids.length === 1),
-    'what came again has its id',
+    'repeated deliveries keep their id',
   )
   t.equal(receiver.mostAtOnce, 1)
   t.equal((await lives.coordinator.api.call('DELETE', `/webhooks/${id}`)).status, 204)

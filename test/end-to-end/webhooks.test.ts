@@ -1,4 +1,4 @@
-/** A coordinator that is killed while deliveries wait: none is lost, and they come in order with the ids that they had. */
+/** A coordinator that is killed with queued deliveries: none is lost, and they arrive in order with their original ids. */
 import t from 'tap'
 import {
   holdFrom,
@@ -10,7 +10,7 @@ import {
 import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 
-void t.test('killed with a queue, a coordinator delivers it when it is back', async (t) => {
+void t.test('a coordinator that is killed delivers its queue after its restart', async (t) => {
   const coordinator = await startCoordinator(t)
   const { api } = coordinator
   const receiver = await startReceiver(t)
@@ -22,22 +22,22 @@ void t.test('killed with a queue, a coordinator delivers it when it is back', as
   for (const name of names.slice(0, 8)) await api.makeDeployment(name, tag)
   await held
   t.same(listNames(receiver), names.slice(0, 4), 'one at a time')
-  // Nobody has put these into a queue when they are answered.
+  // The calls for these are answered before the deliveries are queued.
   for (const name of names.slice(8)) await api.makeDeployment(name, tag)
 
   await coordinator.daemon.kill()
   receiver.answer = ok
   await coordinator.start()
 
-  await eventually('all came', () => listNames(receiver).length === names.length)
+  await eventually('all have arrived', () => listNames(receiver).length === names.length)
   t.same(listNames(receiver), names, 'in order')
   t.ok(
     listIds(receiver).every((ids) => ids.length === 1),
-    'what came again has its id',
+    'repeated deliveries keep their id',
   )
   const read = async (path = ''): Promise<unknown> =>
     JSON.parse((await api.call('GET', `/webhooks/${id}${path}`)).text)
-  await eventually('nothing waits', async () => {
+  await eventually('the queue is empty', async () => {
     const { waiting } = (await read()) as { waiting: number }
     return waiting === 0
   })

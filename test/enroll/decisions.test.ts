@@ -1,4 +1,4 @@
-/** What enrolling decides without looking at a host. */
+/** Decisions of enrolling that need no access to a host. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -24,7 +24,7 @@ function cacheOf(...words: readonly string[]): RunningCache {
   return cache
 }
 
-void t.test('an address is taken as a browser has it, or as agents have it', (t) => {
+void t.test('an address is accepted in a browser’s form and in an agent’s', (t) => {
   const url = (text: string): string => readEnrollWords([text]).coordinatorUrl
   t.equal(url('https://fleet.example:8002/'), 'wss://fleet.example:8002')
   t.equal(url('wss://one:8002,https://two:8002'), 'wss://one:8002,wss://two:8002')
@@ -46,10 +46,10 @@ void t.test('an address is taken as a browser has it, or as agents have it', (t)
   t.end()
 })
 
-void t.test('of several caches the named one is meant, and none is guessed', (t) => {
+void t.test('of several caches the named one is chosen, and none is guessed', (t) => {
   const [plain, edge, shop] = [cacheOf(), cacheOf('-n', 'edge'), cacheOf('-n', '/srv/shop')]
   t.equal(chooseCache([plain], null), plain)
-  t.equal(chooseCache([plain], 'edge'), plain, 'the only one, and without a name')
+  t.equal(chooseCache([plain], 'edge'), plain, 'the only one, though it has no name')
   t.equal(chooseCache([plain, edge, shop], 'shop'), shop)
   t.throws(() => chooseCache([], null), /no cache runs on this host/)
   t.throws(
@@ -61,7 +61,7 @@ void t.test('of several caches the named one is meant, and none is guessed', (t)
   t.end()
 })
 
-void t.test('addresses are read off the command line as the cache reads them', (t) => {
+void t.test('addresses are parsed from the command line as the cache parses them', (t) => {
   const port = (...words: readonly string[]): string => findManagementAddress(cacheOf(...words))
   t.equal(port('-T', 'localhost:6082'), 'localhost:6082')
   t.equal(port('-T:6082'), '127.0.0.1:6082')
@@ -81,7 +81,7 @@ void t.test('addresses are read off the command line as the cache reads them', (
   t.end()
 })
 
-void t.test('caches of releases that are not known are refused', (t) => {
+void t.test('caches of unknown releases are refused', (t) => {
   for (const [product, version] of [
     ...[
       ['varnish', '6.0.17'],
@@ -115,13 +115,13 @@ void t.test('clocks may differ by a minute', (t) => {
       return problem?.includes(offset < 0 ? 's behind the' : 's ahead of the') === true
     }),
   )
-  t.equal(findSkew(0, null), null, 'a proxy may leave the time out')
+  t.equal(findSkew(0, null), null, 'a proxy may omit the time')
   t.end()
 })
 
 const values = { coordinatorUrl: 'wss://fleet:8002', engineName: '/var/lib/x: #y' }
 
-void t.test('settings that a file has stay, its comments too', (t) => {
+void t.test('existing settings and comments of a file stay', (t) => {
   const text =
     '# Ours.\n\n# coordinatorUrl: wss://example\ntags: [web, eu] # by hand\nengine-name: old\n'
   const added = addSettings('f', text, { values, defaults: { name: 'edge', tags: 'no' } })
@@ -146,7 +146,7 @@ void t.test('settings that a file has stay, its comments too', (t) => {
   t.end()
 })
 
-void t.test('whatever is set is read back as it was', (t) => {
+void t.test('any value that is set reads back unchanged', (t) => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.constantFrom('name', 'engineName', 'tlsDir'), fc.string()),
@@ -158,7 +158,7 @@ void t.test('whatever is set is read back as it was', (t) => {
   t.end()
 })
 
-void t.test('agents of several caches of a host have names of their own, good ones', (t) => {
+void t.test('agents of several caches on a host have valid names of their own', (t) => {
   t.equal(nameAgent('web-1.example.com', 'edge'), 'web-1-example-com-edge')
   fc.assert(
     fc.property(
@@ -174,7 +174,7 @@ void t.test('agents of several caches of a host have names of their own, good on
 })
 
 void t.test(
-  'state that is taken back leaves what was there, and VCL that has no other copy',
+  'undoing removes new state, but no earlier files and no VCL without another copy',
   async (t) => {
     const folder = await makeStateDir(t)
     const stateDir = join(folder, 'state')
@@ -196,7 +196,7 @@ void t.test(
   },
 )
 
-void t.test('a call that cannot be is told by its exit code', async (t) => {
+void t.test('an invalid call ends with its exit code', async (t) => {
   t.match(await runDaemon(['enroll']), { code: 78, errors: /usage: cachefleetd enroll URL/ })
   t.match(await runDaemon(['enroll', 'https://127.0.0.1:1'], { input: '' }), {
     code: 1,

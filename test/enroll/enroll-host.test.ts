@@ -1,4 +1,4 @@
-/** A host is enrolled beside a real cache, or left as it was with one line that says why. */
+/** Enrolling a host beside a real cache succeeds, or leaves the host unchanged with a one-line reason. */
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { geteuid } from 'node:process'
@@ -26,11 +26,11 @@ interface Host {
   /** Below the root. */
   readonly read: (path: string) => Promise<string>
   enroll(more?: Partial<EnrollOptions>): Promise<Enrolled>
-  /** All that enrolling may leave. */
+  /** All paths that enrolling may leave. */
   list(): Promise<readonly string[]>
 }
 
-/** With the unit of our packages, run by a user who may do nothing more than others. */
+/** With the unit of our packages, run by an unprivileged user. */
 async function makeHost(t: Test): Promise<Host> {
   const root = await makeStateDir(t)
   const [cache, coordinator] = await Promise.all([
@@ -89,7 +89,7 @@ ExecStart=/usr/bin/cachefleetd --config /etc/cachefleet/agent.yaml
   )
 }
 
-/** Who may read the cache's counters. */
+/** The group that may read the cache's counters. */
 async function findGroup(cache: Varnishd): Promise<string> {
   const { gid } = await stat(join(cache.workDir, '_.vsm_mgt/_.index'))
   const groups = (await readFile('/etc/group', 'utf8')).split('\n').map((line) => line.split(':'))
@@ -105,7 +105,7 @@ void t.test('a host is enrolled in one step', onlyRoot, async (t) => {
 
   t.match(enrolled, { unit: unitName, lockedBecause: null, release: /^(varnish|vinyl) \d/ })
   const settings = await host.read('etc/cachefleet/agent.yaml')
-  t.ok(settings.startsWith(mine), 'what the file had stays')
+  t.ok(settings.startsWith(mine), 'existing settings stay')
   t.match(settings, `coordinatorUrl: wss://127.0.0.1:${host.coordinator.port}`)
   t.match(settings, `engineAddress: 127.0.0.1:${host.cache.port}`)
   t.match(settings, `engineSecretFile: ${host.cache.secretFile}`)
@@ -113,16 +113,16 @@ void t.test('a host is enrolled in one step', onlyRoot, async (t) => {
   t.match(settings, /engineProgram: \/\S+(varnishd|vinyld)$/m)
   t.match(settings, `engineHttp: 127.0.0.1:${host.cache.httpPort}`)
   const names = await host.list()
-  t.ok(names.includes(`enabled-${unitName}`), 'it starts with the host')
-  t.notMatch(settings + names.join(), /token/i, 'a token that is used up lies nowhere')
+  t.ok(names.includes(`enabled-${unitName}`), 'the unit is enabled')
+  t.notMatch(settings + names.join(), /token/i, 'no used token is left behind')
   await t.rejects(host.enroll(), {
     message: /agent\.yaml enrols at wss:\/\/\S+ already: .*--instance NAME/,
   })
   t.equal(await host.read('etc/cachefleet/agent.yaml'), settings)
-  t.ok((await host.list()).includes(`enabled-${unitName}`), 'what runs goes on')
+  t.ok((await host.list()).includes(`enabled-${unitName}`), 'the unit stays enabled')
 })
 
-void t.test('a host that cannot be enrolled is left as it was', onlyRoot, async (t) => {
+void t.test('a host that cannot be enrolled is left unchanged', onlyRoot, async (t) => {
   const host = await makeHost(t)
   const mine = '# mine\ntags: [web]\n'
   await writeFile(join(host.root, 'etc/cachefleet/agent.yaml'), mine)
@@ -212,7 +212,7 @@ void t.test('a host that cannot be enrolled is left as it was', onlyRoot, async 
     const failed = await host.enroll(options).catch((error: unknown) => error)
     t.match(failed, { name: 'EnrollError', message }, name)
     t.notMatch(String(failed), /\n/, 'one line')
-    t.notOk(String(failed).includes(token), 'no secret is told')
+    t.notOk(String(failed).includes(token), 'no secret in it')
     t.same(await host.list(), before, `${name}: nothing is left behind`)
     t.equal(await host.read('etc/cachefleet/agent.yaml'), mine)
   }
@@ -237,7 +237,7 @@ void t.test('a host that cannot be enrolled is left as it was', onlyRoot, async 
   })
   await writeUnit(host.root, `SupplementaryGroups=${await findGroup(cache)}`)
   t.same(await host.list(), before)
-  t.match(await host.enroll({ token: good }), { lockedBecause: null }, 'the token is still good')
+  t.match(await host.enroll({ token: good }), { lockedBecause: null }, 'the token is still valid')
 })
 
 async function makeExpiredToken(
@@ -256,14 +256,14 @@ async function makeExpiredToken(
   const words = ['jointokens', 'add', '--label', 'soon', '--expires', String(expires), '--json']
   const { out } = await call(words, { environment })
   await eventually('it has expired', () => Date.now() > expires * 1000)
-  return (JSON.parse(out) as { token: string }).token // as the API answers
+  return (JSON.parse(out) as { token: string }).token // the form of the API's answer
 }
 
-void t.test('an agent that does not run in time is taken back', onlyRoot, async (t) => {
+void t.test('an agent that is not Running in time is undone', onlyRoot, async (t) => {
   const host = await makeHost(t)
   const before = await host.list()
   const token = await host.coordinator.makeToken()
-  // Started, it reads another file than root did.
+  // The started agent reads another file than root did.
   const settings = join(host.root, 'etc/cachefleet/agent.yaml')
   await writeFile(settings, 'engine: attach\nwarmup: 1\n')
   const dead = [

@@ -1,10 +1,10 @@
-/** What is taken of an agent's backends. */
+/** Validation of an agent's backends. */
 import t from 'tap'
 import { decodeAgentMessage, MalformedMessage } from '../../src/messages/codec.js'
 
 const envelope = { sequence: 1, traceId: 'abcdefgh' }
 
-void t.test('at most 1,000 backends are taken, of all VCLs together, and no odd name', (t) => {
+void t.test('a report may list 1,000 backends over all VCLs, and only valid names', (t) => {
   const name = (n: number) => `b${n}`
   const vcl = (of: string, from: number, count: number) => ({
     name: of,

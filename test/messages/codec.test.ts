@@ -1,4 +1,4 @@
-/** What the wire lets through and what it refuses. */
+/** Which messages the codec accepts and refuses. */
 import t from 'tap'
 import fc from 'fast-check'
 import type { HeldCache } from '../../src/vcl/held-cache.js'
@@ -140,14 +140,14 @@ const fromCoordinator: readonly CoordinatorToAgent[] = [
   { kind: 'unlock', ...envelope },
 ]
 
-await t.test('every kind of message comes back as it was', (t) => {
+await t.test('every kind of message survives encoding and decoding', (t) => {
   for (const message of fromAgent) t.same(decodeAgentMessage(encodeMessage(message)), message)
   for (const message of fromCoordinator)
     t.same(decodeCoordinatorMessage(encodeMessage(message)), message)
   t.end()
 })
 
-await t.test('a message of the other side is of an unknown kind', (t) => {
+await t.test('a message of the other side has an unknown kind', (t) => {
   for (const message of fromCoordinator)
     t.match(
       refusal(() => decodeAgentMessage(encodeMessage(message))),
@@ -165,7 +165,7 @@ await t.test('a message of the other side is of an unknown kind', (t) => {
   t.end()
 })
 
-await t.test('what a locked agent tells of its cache has bounds', (t) => {
+await t.test('a locked agent’s description of its cache is bounded', (t) => {
   const told = { ...fromAgent[0], adoption: 'ready', adoptGroup: 'fleet', held }
   t.match(decodeAgentMessage(JSON.stringify(told)), { adoptGroup: 'fleet', held })
   const vcls = Array.from({ length: 501 }, () => held.vcls[0])
@@ -179,18 +179,18 @@ await t.test('what a locked agent tells of its cache has bounds', (t) => {
   t.end()
 })
 
-await t.test('keys that are not known are let through', (t) => {
+await t.test('unknown keys are ignored', (t) => {
   const text = JSON.stringify({ ...fromAgent[2], novelty: { deep: 1 } })
   t.match(decodeAgentMessage(text), { kind: 'heartbeat' })
   t.end()
 })
 
-await t.test('any field that is missing or of another type is named', (t) => {
+await t.test('an error names any field that is missing or of the wrong type', (t) => {
   for (const message of fromAgent) for (const path of pathsOf(message)) checkField(message, path)
   t.end()
 
   function checkField(message: AgentToCoordinator, path: readonly string[]): void {
-    // Anything at all may be an answer's value.
+    // An answer's value may be anything.
     if (message.kind === 'answer' && path[0] === 'value') return
     for (const wrong of [undefined, { wrong: true }]) {
       const text = JSON.stringify(replace(message, path, wrong))
@@ -201,7 +201,7 @@ await t.test('any field that is missing or of another type is named', (t) => {
   }
 })
 
-await t.test('settings that are not settings are refused', (t) => {
+await t.test('invalid settings are refused', (t) => {
   const desired = { load: [], labels: [], active: 'cf-idle' }
   const apply = (settings: object) =>
     JSON.stringify({
@@ -252,7 +252,7 @@ await t.test('values out of bounds are refused', (t) => {
   t.end()
 })
 
-await t.test('nothing but a message, and no other error, comes out of any text', (t) => {
+await t.test('any text decodes to a message or throws MalformedMessage', (t) => {
   const texts = fc.oneof(
     fc.string(),
     fc.json(),
@@ -280,7 +280,7 @@ await t.test('nothing but a message, and no other error, comes out of any text',
   t.end()
 })
 
-await t.test('1 MiB is let through both ways, a byte more is not', (t) => {
+await t.test('messages may have 1 MiB in both directions, and not a byte more', (t) => {
   const empty = encodeMessage({ kind: 'command', ...envelope, line: '' })
   const room = messageLimitBytes - Buffer.byteLength(empty)
   const full = encodeMessage({ kind: 'command', ...envelope, line: 'x'.repeat(room) })
@@ -303,7 +303,7 @@ function refusal(work: () => unknown): MalformedMessage | undefined {
   }
 }
 
-/** Every field, also inside objects; not inside lists. */
+/** All fields, also inside objects but not inside lists. */
 function pathsOf(value: unknown, before: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   return Object.entries(value).flatMap(([key, inner]) => {
@@ -313,12 +313,12 @@ function pathsOf(value: unknown, before: readonly string[] = []): string[][] {
 }
 
 function replace(value: unknown, [key = '', ...rest]: readonly string[], by: unknown): unknown {
-  // Paths come from pathsOf: they lead through objects only.
+  // Paths from pathsOf lead through objects only.
   const record = value as Record<string, unknown>
   return { ...record, [key]: rest.length === 0 ? by : replace(record[key], rest, by) }
 }
 
-void t.test('texts of an agent are cut where they are read, within no character', (t) => {
+void t.test('long texts of an agent are cut on decoding, between characters', (t) => {
   const report = {
     kind: 'applyReport',
     ...envelope,
@@ -339,7 +339,7 @@ void t.test('texts of an agent are cut where they are read, within no character'
   }
   const command = { kind: 'command' } as const
   const compile = { kind: 'compile' } as const
-  t.equal(judgeAnswer(command, long), long, 'the words of the cache that somebody asked for')
+  t.equal(judgeAnswer(command, long), long, 'output of the cache that a user asked for is not cut')
   t.same(judgeAnswer(compile, { error: 'x'.repeat(textLimitBytes) }), {
     error: 'x'.repeat(textLimitBytes),
   })

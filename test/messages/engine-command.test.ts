@@ -1,4 +1,4 @@
-/** Which lines people may send to a cache. */
+/** Which command lines users may send to a cache. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -8,7 +8,7 @@ import {
   neverSettable,
 } from '../../src/vcl/engine-command.js'
 
-void t.test('reading commands are taken as they are', (t) => {
+void t.test('reading commands are accepted unchanged', (t) => {
   const lines = [
     'ping',
     'status -j',
@@ -36,12 +36,12 @@ void t.test('reading commands are taken as they are', (t) => {
   t.end()
 })
 
-void t.test('a command changes nothing by its first word', (t) => {
+void t.test('a command counts as reading by its first word', (t) => {
   t.same(['vcl.list', 'vcl.use', 'VCL.LIST', ''].map(isReadingCommand), [true, false, false, false])
   t.end()
 })
 
-void t.test('commands that mean desired state are recognized with their words', (t) => {
+void t.test('commands that change desired state are recognized with their words', (t) => {
   t.same(judgeCommand('ban req.url ~ "^/a b"'), {
     verdict: 'desired-state',
     name: 'ban',
@@ -53,7 +53,7 @@ void t.test('commands that mean desired state are recognized with their words', 
   t.end()
 })
 
-void t.test('all else is refused, with the reason', (t) => {
+void t.test('all other commands are refused with a reason', (t) => {
   const refusals: [string, RegExp][] = [
     ['', /empty/],
     ['   ', /empty/],
@@ -99,7 +99,7 @@ void t.test('all else is refused, with the reason', (t) => {
   t.end()
 })
 
-void t.test('nothing gets past that names another command first, however it is spelt', (t) => {
+void t.test('another command as first word is refused in any spelling', (t) => {
   const spellings = (text: string) =>
     fc
       .array(fc.constantFrom('plain', 'hex', 'octal'), {
@@ -123,11 +123,11 @@ void t.test('nothing gets past that names another command first, however it is s
   t.end()
 })
 
-void t.test('parameters that run programs or read files are nobody’s to set', (t) => {
+void t.test('users may not set parameters that run programs or read files', (t) => {
   for (const name of ['cc_command', 'vmod_path', 'user', 'group', 'jail', 'vcc_feature'])
     t.notOk(isSettableParameter(name), name)
   t.ok(isSettableParameter('default_ttl'))
-  // Of all releases, aliases included, on whichever it is asked for.
+  // The parameters of all releases and their aliases, on any cache.
   for (const name of [...neverSettable, 'jail'])
     for (const line of [`param.set ${name} +allow_inline_c`, `"param.reset" "${name}"`])
       t.match(judgeCommand(line), { verdict: 'refused', reason: `${name} may not be changed` })

@@ -1,4 +1,4 @@
-/** Packages of the checkout as `npm run package` makes them, but of what is there: nothing is fetched and nothing compressed. */
+/** Packages of the checkout as `npm run package` makes them, but from local files: without downloads and compression. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from '../support/root.js'
 
-/** tap's Test, as far as it is needed here. */
+/** The part of tap's Test needed here. */
 export interface TestEnd {
   teardown(stop: () => Promise<void>): unknown
 }
 
-/** What is packed is of this time, seconds since 1970: a checkout need not be a repository. */
+/** Timestamp of packed files, seconds since 1970: a checkout need not be a repository. */
 const writtenAt = '1700000000'
 const outputLimitBytes = 64 << 20
 
-/** Answers what it printed; throws with what it said. */
+/** Returns the output; throws with it on failure. */
 export async function execute(
   command: string,
   words: readonly string[],
@@ -29,7 +29,7 @@ export async function execute(
   return stdout
 }
 
-/** Answers the folder that they are in, gone with the test. */
+/** Returns the packages' folder, removed with the test. */
 export async function buildPackages(t: TestEnd): Promise<string> {
   const folder = await makeFolder(t)
   const program = join(root, 'scripts/package/build.mjs')
@@ -38,7 +38,7 @@ export async function buildPackages(t: TestEnd): Promise<string> {
   return folder
 }
 
-/** Debian's, each by its name. */
+/** Debian packages by name. */
 export async function listPackages(folder: string): Promise<Readonly<Record<string, string>>> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.deb'))
   return Object.fromEntries(files.map((file) => [file.split('_', 1)[0] ?? '', join(folder, file)]))

@@ -1,6 +1,6 @@
 /**
- * The packages, without installing them: what is in them, and that what is in them runs where it was unpacked. That they
- * install, upgrade and go away again is tried on a Debian of their own (`npm run test:packages`).
+ * The packages without installing them: their contents, and that these run where they are unpacked. Installing,
+ * upgrading and removing are tested on a separate Debian (`npm run test:packages`).
  */
 import { mkdir, readFile, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -16,7 +16,7 @@ import { buildPackages, execute, listPackages, makeFolder } from './build-packag
 
 const home = 'usr/lib/cachefleet'
 const examples = 'usr/share/doc/cachefleet-agent/examples'
-/** What each has besides its documentation: everything, but of `common`, whose programs and guides have names of the build. */
+/** Contents besides documentation: complete, except for `common`, whose programs and guides have names of the build. */
 const contents: Readonly<Record<string, readonly string[]>> = {
   cachefleet: [
     'usr/bin/cachefleet',
@@ -45,7 +45,7 @@ const files = await listPackages(folder)
 const tree = await makeFolder(t)
 for (const file of Object.values(files)) await execute('dpkg-deb', ['-x', file, tree])
 
-void t.test('two builds are byte for byte equal', async (t) => {
+void t.test('two builds are identical byte for byte', async (t) => {
   const again = await buildPackages(t)
   const names = (await readdir(again)).toSorted()
   t.same((await readdir(folder)).toSorted(), names)
@@ -59,7 +59,7 @@ void t.test('two builds are byte for byte equal', async (t) => {
   }
 })
 
-void t.test('each says what it is and what it needs', async (t) => {
+void t.test('each package declares its version, dependencies and description', async (t) => {
   const common = `cachefleet-common (= ${version})`
   const needs: Readonly<Record<string, RegExp | string>> = {
     cachefleet: common,
@@ -79,7 +79,7 @@ void t.test('each says what it is and what it needs', async (t) => {
   }
 })
 
-void t.test('everything is of root, and only programs may be run', async (t) => {
+void t.test('root owns everything, and only programs are executable', async (t) => {
   for (const [name, file] of Object.entries(files)) {
     const lines = (await execute('dpkg-deb', ['-c', file])).trim().split('\n')
     const wrong = lines.filter((line) => {
@@ -92,7 +92,7 @@ void t.test('everything is of root, and only programs may be run', async (t) => 
   }
 })
 
-void t.test('agent, coordinator and client have their files, and no other', async (t) => {
+void t.test('agent, coordinator and CLI packages contain exactly their files', async (t) => {
   for (const [name, wanted] of Object.entries(contents)) {
     const inside = await makeFolder(t)
     await execute('dpkg-deb', ['-x', files[name] ?? '', inside])
@@ -109,7 +109,7 @@ void t.test('agent, coordinator and client have their files, and no other', asyn
   )
 })
 
-void t.test('settings are kept over upgrades, services have scripts', async (t) => {
+void t.test('settings are kept on upgrades, and services have maintainer scripts', async (t) => {
   for (const [name, file] of Object.entries(files)) {
     const inside = await makeFolder(t)
     await execute('dpkg-deb', ['-e', file, inside])
@@ -130,7 +130,7 @@ void t.test('settings are kept over upgrades, services have scripts', async (t) 
   }
 })
 
-void t.test('links and first lines name what the packages bring', async (t) => {
+void t.test('links and shebang lines refer to files of the packages', async (t) => {
   for (const name of ['cachefleetd', 'cachefleet']) {
     const target = await readlink(join(tree, 'usr/bin', name))
     t.equal(join('usr/bin', target), `${home}/dist/bin/${name}.js`)
@@ -146,7 +146,7 @@ const startedBy = (name: string): StartedBy => [
   join(tree, home, `dist/bin/${name}.js`),
 ]
 
-void t.test('the client says what it is, and completes words', async (t) => {
+void t.test('the CLI prints its version, and completes words', async (t) => {
   const [node, client] = startedBy('cachefleet')
   const call = (...words: string[]) => execute(node, [client, ...words])
   t.equal(await call('--version'), `${version}\n`)
@@ -163,7 +163,7 @@ void t.test('the client says what it is, and completes words', async (t) => {
     )
 })
 
-void t.test('the manual pages have what --help prints', async (t) => {
+void t.test('the manual pages match the output of --help', async (t) => {
   for (const [name, section] of [
     ['cachefleetd', 8],
     ['cachefleet', 1],
@@ -182,11 +182,11 @@ void t.test('the manual pages have what --help prints', async (t) => {
     const missing = terms.filter((term) => !page.includes(`\n.TP\n.B ${term}`))
     t.ok(terms.length > 5, `${name}: ${terms.length} flags`)
     t.same(missing, [], name)
-    t.notMatch(page, /[^\n -~]/, 'letters that are not ASCII are named')
+    t.notMatch(page, /[^\n -~]/, 'other characters than ASCII are escaped')
   }
 })
 
-void t.test('coordinator and agent run from there, and deploy into a cache', async (t) => {
+void t.test('coordinator and agent run unpacked, and deploy to a cache', async (t) => {
   const by = startedBy('cachefleetd')
   t.match(await execute(by[0], [by[1], '--version']), version)
   const cache = await startVarnishd(t, { vcl: answering('before') })
@@ -205,7 +205,7 @@ void t.test('coordinator and agent run from there, and deploy into a cache', asy
   await untilServing(cache, 'packed-first')
 })
 
-void t.test('the package for npm runs with the libraries that it names', async (t) => {
+void t.test('the npm package runs with its declared dependencies', async (t) => {
   const inside = await makeFolder(t)
   await execute('tar', ['-xf', join(folder, `cachefleet-${version}.tgz`), '-C', inside])
   const home = join(inside, 'package')
@@ -225,7 +225,7 @@ void t.test('the package for npm runs with the libraries that it names', async (
   await checkServed(t, base)
 })
 
-/** Page, guides and the API's document are files of the package. */
+/** Page, guides and the API document are files of the package. */
 async function checkServed(t: Test, base: string): Promise<void> {
   for (const path of ['/', '/docs/swagger-ui.css', '/docs/operating.html', '/docs/openapi.json']) {
     const answer = await fetch(`${base}${path}`)

@@ -1,4 +1,4 @@
-/** What the administration decides by itself: grants and the calls that make them, commands that are pasted on hosts. */
+/** What the administration page decides without a browser: grants and the calls that make them, and commands to paste on hosts. */
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import t from 'tap'
@@ -40,19 +40,19 @@ const anyGrants: fc.Arbitrary<Grants> = fc
   .array(fc.tuple(anyType, anyAccess))
   .map((pairs) => Object.fromEntries(pairs))
 
-void t.test('the grid has each type of permission once', (t) => {
+void t.test('the grid lists each type of permission once', (t) => {
   t.same([...types].sort(), [...permissionTypes].sort())
   t.end()
 })
 
-void t.test('grants are the same after they were written as permissions', (t) => {
+void t.test('grants remain the same when converted to permissions and back', (t) => {
   fc.assert(
     fc.property(anyGrants, (grants) => isSameGrants(toGrants(toPermissions(grants)), grants)),
   )
   t.end()
 })
 
-void t.test('a check box that is turned says what it said, and no other type changes', (t) => {
+void t.test('a toggled check box shows its new value, and no other type changes', (t) => {
   fc.assert(
     fc.property(anyGrants, anyType, anyAccess, fc.boolean(), (before, type, access, isOn) => {
       const after = setGrant(before, type, access, isOn)
@@ -64,7 +64,7 @@ void t.test('a check box that is turned says what it said, and no other type cha
   t.end()
 })
 
-void t.test('the planned calls lead from any permissions to any grants, one call a type', (t) => {
+void t.test('the planned calls lead from any permissions to any grants, one per type', (t) => {
   fc.assert(
     fc.property(anyGrants, anyGrants, (before, wanted) => {
       const user = { account: { id: 7 }, organization: { id: 8 } }
@@ -87,7 +87,7 @@ void t.test('the planned calls lead from any permissions to any grants, one call
   t.end()
 })
 
-void t.test('what is put back is what was turned, and nothing that others turned since', (t) => {
+void t.test('undo restores one’s own changes and keeps later changes of others', (t) => {
   fc.assert(
     fc.property(anyGrants, anyGrants, anyGrants, (before, after, now) => {
       const reverted = revertGrants(now, { before, after })
@@ -99,7 +99,7 @@ void t.test('what is put back is what was turned, and nothing that others turned
   t.end()
 })
 
-void t.test('whatever a tag is called, a shell takes it for one word', (t) => {
+void t.test('any tag name is quoted as one word of a shell', (t) => {
   fc.assert(
     fc.property(fc.string({ maxLength: 40 }), (word) => {
       fc.pre(!word.includes('\0'))
@@ -111,7 +111,7 @@ void t.test('whatever a tag is called, a shell takes it for one word', (t) => {
   t.end()
 })
 
-void t.test('a command for a host holds the address, and the token in the file only', (t) => {
+void t.test('a command for a host holds the address; only the file holds the token', (t) => {
   const enrolment = {
     origin: 'https://fleet.example:8002',
     token: 'secret',
@@ -130,7 +130,7 @@ void t.test('a command for a host holds the address, and the token in the file o
   t.end()
 })
 
-void t.test('days are a time from now, and nothing else is one', (t) => {
+void t.test('an expiry is a positive number of days from now', (t) => {
   t.equal(toExpiry('2', 1_000_000), 1_000 + 2 * 86_400)
   for (const text of ['', ' ', '0', '-1', 'x', 'Infinity']) t.equal(toExpiry(text, 0), null, text)
   t.end()
@@ -163,7 +163,7 @@ const preview = { ...entry, id: 3, path: '/api/v1/invalidations/preview', asksOn
 
 const entries = [entry, drift, preview, login]
 
-void t.test('the log shows changes, logins and questions if asked for, and all of a trace', (t) => {
+void t.test('the log shows changes, logins and queries if asked for, and whole traces', (t) => {
   const names = new Map([['tag 7', 'web']])
   const pick = (text: string, calls: CallKind = '', severity = '') =>
     filterEntries(entries, { text, severity, calls, names }).map(({ id }) => id)
@@ -181,10 +181,10 @@ void t.test('the log shows changes, logins and questions if asked for, and all o
   t.end()
 })
 
-void t.test('what an agent told, which was no call, is shown in its own words', (t) => {
+void t.test('a message of an agent, which is no call, is shown in its own words', (t) => {
   t.same([formatCall(entry), formatStatus(entry)], ['POST /tags', '201'])
   t.equal(formatObject(entry, new Map([['tag 7', 'web']])), 'tag web')
-  t.equal(formatObject(entry, new Map()), 'tag 7', 'gone')
+  t.equal(formatObject(entry, new Map()), 'tag 7', 'deleted')
   t.same([formatCall(drift), formatStatus(drift)], ['agent edge-1 found x', 'Warning'])
   t.equal(formatCall({ ...entry, path: '/api/v10' }), 'POST /api/v10')
   t.end()

@@ -1,4 +1,4 @@
-/** The administration in a browser: from an organization to what one user may, tokens that are shown once, and the own account. */
+/** The administration in a browser: organizations, permissions of users, tokens that are shown once, and the user's own account. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
@@ -15,7 +15,7 @@ const hostile = '<img src=x onerror=alert(1)>'
 const shopName = 'The shop of an organization with a long name'
 const password = 'a long enough one'
 
-/** Of the views that have rows by then. */
+/** The views that have rows at the end of the test. */
 const titles = [
   'Your account',
   'Organizations',
@@ -32,7 +32,7 @@ void t.test('the administration', async (t) => {
   const make = async (path: string, body: object): Promise<number> => {
     const answer = await api.call('POST', path, body)
     t.equal(answer.status, 201, answer.text)
-    return (JSON.parse(answer.text) as { id: number }).id // all that is made has one
+    return (JSON.parse(answer.text) as { id: number }).id // every created object has one
   }
   const shop = await make('/organizations', { name: shopName })
   const organization = { id: shop }
@@ -53,7 +53,7 @@ void t.test('the administration', async (t) => {
     return opened
   }
 
-  await t.test('an organization and an account of it are made, changed and put back', async (t) => {
+  await t.test('an organization and its account are created, changed and restored', async (t) => {
     const { page, wrongs } = await open(t, '/organizations')
     await page.getByRole('button', { name: 'New organization' }).click()
     await page.getByLabel('Name', { exact: true }).fill('press')
@@ -71,7 +71,7 @@ void t.test('the administration', async (t) => {
     await page.getByRole('link', { name: 'Accounts', exact: true }).click()
     await page.getByRole('button', { name: 'New account' }).waitFor()
     await page.keyboard.press('n')
-    // Nobody waits for a field that is seen to have the focus.
+    // Typed at once, without waiting until the field is focused.
     await page.keyboard.type('editor')
     await page.getByLabel('Password').fill('short')
     await page.getByRole('checkbox', { name: 'press' }).check()
@@ -102,12 +102,12 @@ void t.test('the administration', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('what a user may is turned in a grid, saved and put back', async (t) => {
+  await t.test('permissions of a user are edited in a grid, saved and restored', async (t) => {
     const { page, wrongs } = await open(t, '/users', 'boss')
     await page.getByRole('link', { name: hostile }).click()
     const box = (name: string) => page.getByRole('checkbox', { name, exact: true })
     await box('Write Files').check()
-    t.ok(await box('Read Files').isChecked(), 'to write is to read too')
+    t.ok(await box('Read Files').isChecked(), 'write permission includes read permission')
     await box('Read API log').check()
     await keepScreenshot(page, 'user')
     t.same(await findBarriers(page), [])
@@ -133,7 +133,7 @@ void t.test('the administration', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('what somebody else changed meanwhile is not undone', async (t) => {
+  await t.test('undo keeps concurrent changes of other users', async (t) => {
     const { page, wrongs } = await open(t, '/organizations')
     const access = page.getByLabel('Access token lifetime')
     const save = page.getByRole('button', { name: 'Save', exact: true })
@@ -169,7 +169,7 @@ void t.test('the administration', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('what somebody may not give is disabled, with the reason', async (t) => {
+  await t.test('permissions that a user may not grant are disabled, with the reason', async (t) => {
     const { page, wrongs } = await open(t, '/users', 'regular')
     await page.getByRole('link', { name: hostile }).click()
     const reason = /giving permissions needs permission to write permissions/
@@ -236,7 +236,7 @@ void t.test('the administration', async (t) => {
   })
 
   await t.test(
-    'an identity provider is made; a refused address is told at its field',
+    'an identity provider is created; a refused address is reported at its field',
     async (t) => {
       const { page, wrongs } = await open(t, '/providers')
       await page.getByRole('button', { name: 'New identity provider' }).click()
@@ -253,7 +253,7 @@ void t.test('the administration', async (t) => {
     },
   )
 
-  await t.test('a webhook is made, tested and turned off', async (t) => {
+  await t.test('a webhook is created, tested and disabled', async (t) => {
     const received: string[] = []
     const listener = createServer((request, response) => {
       received.push(String(request.url))
@@ -291,7 +291,7 @@ void t.test('the administration', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('a session is ended by somebody else, and the own password changed', async (t) => {
+  await t.test('a session of another user is ended, and the own password changed', async (t) => {
     const { page, wrongs } = await open(t, '', 'boss')
     await page.getByLabel('Current password').fill(password)
     await page.getByLabel('New password', { exact: true }).fill(`${password} 2`)
@@ -320,7 +320,7 @@ void t.test('the administration', async (t) => {
     t.same([...wrongs, ...root.wrongs], [])
   })
 
-  await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
+  await t.test('every view is accessible: light and dark, wide and narrow', async (t) => {
     const { page, wrongs } = await open(t, '')
     const looks = [
       { width: 1280, colorScheme: 'light' },

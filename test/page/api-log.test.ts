@@ -1,4 +1,4 @@
-/** The api log in a browser: live, filtered by what the address says, searched by a trace id. */
+/** The API log in a browser: live, filtered by the address, searched by a trace id. */
 import { pino } from 'pino'
 import t from 'tap'
 import { insertApiLogs } from '../../src/coordinator/api-log/api-log-queries.js'
@@ -14,7 +14,7 @@ import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 
 const hostile = '<img src=x onerror=alert(1)>'
 
-void t.test('the api log shows calls as they are made, and finds one by its trace', async (t) => {
+void t.test('the API log shows calls live, and finds a call by its trace', async (t) => {
   const { base, api } = await startCoordinator(t, { words: ['--no-agent'] })
   const browser = await startBrowser(t)
   const path = '/administration/api-log'
@@ -77,7 +77,7 @@ void t.test('the api log shows calls as they are made, and finds one by its trac
   t.same(wrongs, [])
 })
 
-void t.test('a trace is found in the whole log, and questions are told from changes', async (t) => {
+void t.test('a trace is found in the whole log; queries are separate from changes', async (t) => {
   const coordinator = await startCoordinator(t, { words: ['--no-agent'] })
   await fillLog(coordinator)
   const { base, api } = coordinator
@@ -96,8 +96,8 @@ void t.test('a trace is found in the whole log, and questions are told from chan
   await page.getByRole('dialog').getByText(oldTrace).waitFor()
   const [{ id } = { id: 0 }] = JSON.parse(
     (await api.call('GET', `/apilogs?traceId=${oldTrace}`)).text,
-  ) as { id: number }[] // as the API's document says
-  // As Escape and a link do it before the next frame: another reading of the whole list would take its time.
+  ) as { id: number }[] // as in the API documentation
+  // As Escape and a link do before the next frame, since reloading the whole list would take longer.
   await page.evaluate(`document.querySelector('dialog').requestClose();
     history.pushState(null, '', '?entry=${id}')`)
   await page.waitForURL((url) => url.search === `?entry=${id}`)
@@ -119,7 +119,7 @@ void t.test('a trace is found in the whole log, and questions are told from chan
 
 const oldTrace = 'the-Oldest-trace'
 
-/** More than the page holds, behind the coordinator's back: by calls it would take minutes. */
+/** More rows than the page holds, written directly to the store: with calls, it would take minutes. */
 async function fillLog(coordinator: CoordinatorProcess): Promise<void> {
   await coordinator.daemon.stop()
   const store = await openStore(

@@ -1,4 +1,4 @@
-/** One cache in a browser, a real one: what it holds, and what a person changes on it. */
+/** One real cache in a browser: its contents, and what a user changes on it. */
 import t from 'tap'
 import {
   findBarriers,
@@ -27,8 +27,8 @@ void t.test('one cache', async (t) => {
     tags: ['here'],
     joinToken: await api.makeJoinToken(),
   })
-  await eventually('the cache runs', async () => (await api.findAgent('edge-1'))?.state === 1)
-  // A good state to go back to.
+  await eventually('the agent is Running', async () => (await api.findAgent('edge-1'))?.state === 1)
+  // A good state for the rollback.
   await eventually('it is idle', async () => /active .*cf-idle/.test(await cache.adm('vcl.list')))
   const id = (await api.findAgent('edge-1'))?.id ?? 0
   const group = await api.makeGroup({
@@ -43,7 +43,7 @@ void t.test('one cache', async (t) => {
   const sections = page.getByRole('navigation', { name: 'Parts of edge-1' })
   const show = (title: string) => sections.getByRole('link', { name: title, exact: true }).click()
 
-  await t.test('its status tells what it should hold, what it holds and does', async (t) => {
+  await t.test('its status shows the desired and the effective configuration', async (t) => {
     await page.getByRole('heading', { name: 'edge-1' }).waitFor()
     const config = page.getByRole('region', { name: 'Configuration' })
     const { desired, effective } = (await api.findAgent('edge-1'))?.config ?? {}
@@ -60,7 +60,7 @@ void t.test('one cache', async (t) => {
     t.equal(await page.locator('img').count(), 0)
   })
 
-  await t.test('a parameter is found, changed on the cache, and taken back', async () => {
+  await t.test('a parameter is found, changed on the cache, and restored', async () => {
     await show('Parameters')
     await page.getByRole('searchbox', { name: 'Find a parameter' }).fill('default_ttl')
     await page.getByRole('button', { name: 'Change default_ttl' }).click()
@@ -80,7 +80,7 @@ void t.test('one cache', async (t) => {
     await untilTtl('120.000')
   })
 
-  await t.test('a parameter is reset to its default, and that is taken back too', async (t) => {
+  await t.test('a parameter is reset to its default, and the reset is undone', async (t) => {
     const { status } = await api.call('PUT', `/agents/${id}/params/default_ttl`, { value: '62' })
     t.equal(status, 200)
     const cell = page.getByRole('cell', { name: /62\.000/ })
@@ -96,7 +96,7 @@ void t.test('one cache', async (t) => {
     await untilTtl('62.000')
   })
 
-  await t.test('a tag is assigned beside those that the cache sends, and taken off', async (t) => {
+  await t.test('a tag is assigned in addition to the cache’s own tags, and removed', async (t) => {
     await api.makeTag(hostile)
     await show('Status')
     await page.getByRole('button', { name: 'Tags', exact: true }).click()
@@ -115,7 +115,7 @@ void t.test('one cache', async (t) => {
   })
 
   await t.test(
-    'a backend that becomes sick is shown at once, and among all backends',
+    'a backend that becomes sick is shown at once, also in the list of all backends',
     async (t) => {
       await show('Backends')
       const row = page.getByRole('row').filter({ hasText: 'origin' }).first()
@@ -141,7 +141,7 @@ void t.test('one cache', async (t) => {
     },
   )
 
-  await t.test('a backend is set sick on the cache, and back', async () => {
+  await t.test('a backend is set sick on the cache, and restored', async () => {
     await show('Backends')
     const row = page.getByRole('row').filter({ hasText: 'origin' }).first()
     await row.getByText('Healthy', { exact: true }).waitFor()
@@ -149,7 +149,7 @@ void t.test('one cache', async (t) => {
     await row.getByRole('combobox').selectOption('sick')
 
     await row.getByText('Sick', { exact: true }).waitFor()
-    await eventually('the cache thinks so', async () => /origin\s+sick/.test(await listBackends()))
+    await eventually('the cache agrees', async () => /origin\s+sick/.test(await listBackends()))
     await page.getByRole('button', { name: 'Undo' }).click()
     await row.getByText('Healthy', { exact: true }).waitFor()
   })
@@ -169,7 +169,7 @@ void t.test('one cache', async (t) => {
     await page.getByRole('row').filter({ hasText: 'MAIN.threads_created' }).waitFor()
   })
 
-  await t.test('a command is answered in the words of the cache, or refused', async () => {
+  await t.test('the answer to a command is shown verbatim; others are refused', async () => {
     await show('Command')
     const field = page.getByRole('textbox', { name: 'Command' })
     await field.fill('status')
@@ -180,7 +180,7 @@ void t.test('one cache', async (t) => {
     await page.getByText(/"vcl\.discard" is not allowed/).waitFor()
   })
 
-  await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
+  await t.test('every part is accessible: light and dark, wide and narrow', async (t) => {
     for (const [title, colorScheme, width, region] of [
       ['Status', 'light', 1280, 'Groups on this cache'],
       ['Parameters', 'dark', 390, 'Parameters'],
@@ -197,9 +197,9 @@ void t.test('one cache', async (t) => {
     }
   })
 
-  await t.test('what its child said when it panicked is shown', async (t) => {
-    await cache.adm('debug.panic.worker').catch(() => undefined) // which loses its answer
-    const said = await eventually('the agent has it', async () => {
+  await t.test('the message of a panic of the child is shown', async (t) => {
+    await cache.adm('debug.panic.worker').catch(() => undefined) // its answer is lost
+    const said = await eventually('the agent reports the panic', async () => {
       const { text } = await api.call('GET', `/agents/${id}/panic`)
       return /You asked for it/.test(text) && (await api.findAgent('edge-1'))?.state === 1
     })
@@ -212,7 +212,7 @@ void t.test('one cache', async (t) => {
       .waitFor()
   })
 
-  await t.test('it is drained for a reason, and no longer', async (t) => {
+  await t.test('it is drained for a reason, and undrained', async (t) => {
     await show('Status')
     await page.getByRole('button', { name: 'Drain…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Drain edge-1' })
@@ -222,13 +222,13 @@ void t.test('one cache', async (t) => {
       .getByRole('region', { name: 'Problems' })
       .getByText(/^The cache is drained, its groups move to others: kernel update/)
       .waitFor()
-    t.match(await cache.adm('vcl.list'), isServing, 'it has nowhere to go')
+    t.match(await cache.adm('vcl.list'), isServing, 'no other cache fits its groups')
     await keepScreenshot(page, 'cache-drained')
     await page.getByRole('button', { name: 'Undrain' }).click()
     await page.getByRole('button', { name: 'Drain…' }).waitFor()
   })
 
-  await t.test('one that was rolled back on its host is locked until it is unlocked', async (t) => {
+  await t.test('a cache that is rolled back on its host is locked until its unlock', async (t) => {
     await page.setViewportSize({ width: 1280, height: 800 })
     await show('Status')
     t.match(await runDaemon(['rollback', '--state-dir', stateDir]), { code: 0 })
@@ -248,12 +248,12 @@ void t.test('one cache', async (t) => {
 
     await page.getByRole('button', { name: 'Unlock' }).waitFor({ state: 'detached' })
     await page.getByText('In sync').waitFor()
-    await eventually('it serves what it should', async () =>
+    await eventually('the cache serves its configuration', async () =>
       isServing.test(await cache.adm('vcl.list')),
     )
   })
 
-  await t.test('it is deleted by its name, and once more because groups are on it', async (t) => {
+  await t.test('deletion needs the name, and a confirmation as groups are on it', async (t) => {
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     const dialog = page.getByRole('dialog', { name: 'Delete edge-1?' })

@@ -1,4 +1,4 @@
-/** The fleet in a browser: live rates of the visible rows, filters in the address bar, what is done to several, the map. */
+/** The fleet in a browser: live rates of the visible rows, filters in the address, actions on several caches, the map. */
 import t from 'tap'
 import type { NewestStats } from '../../src/page/api/newest-stats.js'
 import { toRates } from '../../src/page/views/caches/sort-caches.js'
@@ -20,17 +20,17 @@ void t.test('the fleet', async (t) => {
   const browser = await startBrowser(t)
   const hostile = '<img src=x onerror=alert(1)>'
   const tag = await api.makeTag(hostile)
-  await eventually('the cache is known', async () => {
+  await eventually('the cache is registered', async () => {
     const agent = await api.findAgent('edge-sim-00007')
     if (!agent) return false
     return (await api.call('PUT', `/agents/${agent.id}`, { tags: [{ id: tag }] })).status === 200
   })
 
-  // Whichever comes last: what is at the end of the list stays there.
-  await eventually('all caches are known', async () => (await api.listAgents()).length === 90)
+  // All must be registered, as the order of registration is random and the end of the list must not change.
+  await eventually('all caches are registered', async () => (await api.listAgents()).length === 90)
 
   await t.test(
-    'visible rows show their rates, and those that are scrolled to as well',
+    'visible rows show their rates, also after scrolling',
     async (t) => {
       const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
       const asked: string[] = []
@@ -50,33 +50,33 @@ void t.test('the fleet', async (t) => {
       await last.getByText(/^[\d.,]+\/s$/).waitFor()
       t.ok(
         asked.every((ids) => ids.split(',').length < 100),
-        'only what is drawn is sampled',
+        'only visible caches are sampled',
       )
 
       await page.getByText('edge-sim-00090').click()
       await page.getByRole('heading', { name: 'edge-sim-00090' }).waitFor()
-      await eventually('the stream is told what is looked at now', () =>
+      await eventually('the stream samples only the opened cache', () =>
         Promise.resolve(/^\d+$/.test(asked.at(-1) ?? '')),
       )
       t.same(wrongs, [])
     },
   )
 
-  await t.test('it is sorted by what all caches do, and the address keeps that', async (t) => {
+  await t.test('it is sorted by the rates of all caches, and the address keeps that', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
     const readings: NewestStats[] = []
     page.on('response', (response) => {
       if (new URL(response.url()).pathname.endsWith('/stats'))
         void response.json().then(
           (read: NewestStats) => readings.push(read),
-          () => undefined, // the page is closed while it is read again
+          () => undefined, // the page is closed during a request
         )
     })
     await logInPage(page)
     const ids = new Map((await api.listAgents()).map(({ id, name }) => [name, id]))
     const names = page.getByRole('row').locator('td:nth-child(2)')
     const untilSorted = (isDescending: boolean) =>
-      eventually('the first rows are the first of all', async () => {
+      eventually('the first rows are the first of all caches', async () => {
         const rates = toRates(readings.at(-1) ?? { counters: [], agents: [] })
         const drawn = (await names.allTextContents()).slice(0, 10)
         const shown = drawn.map((name) => rates.get(ids.get(name) ?? 0)?.requests ?? null)
@@ -104,7 +104,7 @@ void t.test('the fleet', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('the filters are in the address, and a hostile tag is only shown', async (t) => {
+  await t.test('the filters are in the address, and a hostile tag is shown as text', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
     await logInPage(page)
     await page.getByRole('combobox', { name: 'Tag' }).selectOption(hostile)
@@ -136,7 +136,7 @@ void t.test('the fleet', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('rows are chosen by box, by range and by key, and tagged together', async (t) => {
+  await t.test('rows are selected by box, by range and by key, and tagged together', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base, { path: '/caches?sort=Name' })
     await logInPage(page)
     const box = (name: string) => page.getByRole('checkbox', { name: `Select ${name}` })
@@ -176,7 +176,7 @@ void t.test('the fleet', async (t) => {
 
     await page.getByRole('button', { name: 'Undo' }).click()
 
-    await eventually('the tag is gone again', async () => (await bearing()).length === 0)
+    await eventually('the tag is removed again', async () => (await bearing()).length === 0)
     await page.getByRole('checkbox', { name: 'Select all that are shown' }).click()
     await chosen.getByText('90 caches selected').waitFor()
     await chosen.getByRole('button', { name: 'Clear the selection' }).click()
@@ -184,7 +184,7 @@ void t.test('the fleet', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('the caches that are banned together are the target of the form', async (t) => {
+  await t.test('the selected caches are the target of the ban form', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base, { path: '/caches?sort=Name' })
     await logInPage(page)
     await page.getByRole('checkbox', { name: 'Select edge-sim-00004' }).click()
@@ -196,7 +196,7 @@ void t.test('the fleet', async (t) => {
   })
 
   await t.test(
-    'the map shows each cache as a tile, and the keys and the pointer open it',
+    'the map shows each cache as a tile, which the keys and the pointer open',
     async (t) => {
       const { page, wrongs } = await openPage(t, browser, base, { path: '/caches?q=edge-sim-0000' })
       await logInPage(page)
@@ -208,12 +208,12 @@ void t.test('the fleet', async (t) => {
       await tile.focus()
       await page.keyboard.press('ArrowRight')
       await page.keyboard.press('ArrowRight')
-      await eventually('the third is focused', async () =>
+      await eventually('the third tile is focused', async () =>
         /^edge-sim-00003/.test(
           await page.evaluate<string>('document.activeElement.getAttribute("aria-label") ?? ""'),
         ),
       )
-      await eventually('its rate is known', async () =>
+      await eventually('its rate is shown', async () =>
         /\d\/s$/.test((await tile.getAttribute('aria-label')) ?? ''),
       )
       for (const colorScheme of ['light', 'dark'] as const)
@@ -236,7 +236,7 @@ void t.test('the fleet', async (t) => {
     },
   )
 
-  await t.test('on a phone each cache is a card with all that its row has', async (t) => {
+  await t.test('on a phone, each cache is a card with all facts of its row', async (t) => {
     const path = '/caches?q=edge-sim-00007'
     const { page, wrongs } = await openPage(t, browser, base, { path, width: 390 })
     await logInPage(page)
@@ -253,7 +253,7 @@ void t.test('the fleet', async (t) => {
   })
 
   await t.test(
-    'a cache that is Down is first, says why, and looks neither well nor busy',
+    'a cache that is Down is first, shows the reason, and shows neither health nor rates',
     async (t) => {
       const stateDir = await makeStateDir(t)
       const lost = startDaemon(
@@ -265,7 +265,7 @@ void t.test('the fleet', async (t) => {
         { CACHEFLEET_JOIN_TOKEN: await api.makeJoinToken() },
       )
       const find = () => api.findAgent('lost-sim-00001')
-      await eventually('it runs', async () => (await find())?.state === 1)
+      await eventually('the agent is Running', async () => (await find())?.state === 1)
       const group = await api.makeGroup({
         name: 'lost-shop',
         mainFile: await api.makeFile(
@@ -275,7 +275,7 @@ void t.test('the fleet', async (t) => {
         deployment: await api.makeDeployment('lost', await api.findTag('lost')),
       })
       t.equal((await api.act(group, 'deploy', '?wait=300s')).status, 200)
-      await eventually('it reported its backends', async () =>
+      await eventually('the agent reported its backends', async () =>
         (await api.call('GET', '/backends')).text.includes('origin'),
       )
       const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
@@ -292,7 +292,7 @@ void t.test('the fleet', async (t) => {
       await row.getByText('Down', { exact: true }).waitFor()
       await row.getByText('The agent does not answer').waitFor()
       t.match(await page.getByRole('row').nth(1).textContent(), /^lost-sim-00001/)
-      t.equal(await row.getByText(/\/s$|%$/).count(), 0, 'no rate of before')
+      t.equal(await row.getByText(/\/s$|%$/).count(), 0, 'no outdated rate')
       await page.getByRole('button', { name: 'Map', exact: true }).click()
       await page.getByText('Error 1', { exact: true }).waitFor()
       await page.goto(`/caches/${(await find())?.id ?? 0}`)
@@ -305,7 +305,7 @@ void t.test('the fleet', async (t) => {
       t.same(await findBarriers(page), [])
       await page.getByRole('link', { name: 'Backends', exact: true }).last().click()
       await page.getByText(/^The cache is unreachable: the last heartbeat/).waitFor()
-      t.equal(await page.getByText('Trace').count(), 0, 'what is wrong stands above, once')
+      t.equal(await page.getByText('Trace').count(), 0, 'the problem is shown once, above')
       await page.getByText(/^As of .+, cache is Down:$/).waitFor()
       const known = page.getByRole('table', { name: 'Backends as last reported' })
       await known.getByText('lost-shop').waitFor()
@@ -316,15 +316,15 @@ void t.test('the fleet', async (t) => {
     },
   )
 
-  await t.test('who may only read is offered nothing else', async (t) => {
+  await t.test('a user with read permission is offered no changes', async (t) => {
     const password = 'another correct horse'
     const make = async (path: string, body: object): Promise<number> => {
       const { status, text } = await api.call('POST', path, body)
       t.equal(status, 201, text)
-      return (JSON.parse(text) as Reference).id // all that is made has an id
+      return (JSON.parse(text) as Reference).id // every created object has an id
     }
     const organization = { id: await make('/organizations', { name: 'shop' }) }
-    // The first one is the administrator.
+    // The first account of an organization is its administrator.
     await make('/accounts', { name: 'boss', password, organization })
     const account = { id: await make('/accounts', { name: 'reader', password, organization }) }
     await make('/permissions', { account, organization, type: 'agent', read: true, write: false })
@@ -339,7 +339,7 @@ void t.test('the fleet', async (t) => {
     t.same(await offered.getByRole('link').allTextContents(), [
       ...['Status', 'VCLs', 'Backends', 'Parameters', 'Bans'],
     ])
-    t.equal(await page.locator('a[href^="/graphs"]').count(), 0, 'without stats')
+    t.equal(await page.locator('a[href^="/graphs"]').count(), 0, 'without permission for stats')
     for (const name of ['Tags', 'Delete'])
       t.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name)
     await offered.getByRole('link', { name: 'Parameters' }).click()

@@ -1,4 +1,4 @@
-/** What the views of certificates decide by themselves: when one is to be renewed, and where a key belongs. */
+/** What the views of certificates decide without a browser: when a certificate must be renewed, and which field takes a key. */
 import fc from 'fast-check'
 import t from 'tap'
 import { judgeExpiry, soonDays } from '../../src/page/views/certificates/judge-expiry.js'
@@ -8,7 +8,7 @@ const dayMs = 86_400_000
 const anyTime = fc.integer({ min: 0, max: 4e12 })
 const anySpan = fc.integer({ min: 1, max: 4000 * dayMs })
 
-void t.test('what is over or soon is said, with whole units that have passed or are left', (t) => {
+void t.test('expired and expiring certificates show the time in whole units', (t) => {
   const at = (leftMs: number) => judgeExpiry(leftMs, 0)
   t.equal(at(soonDays * dayMs + 1), null)
   t.same(at(soonDays * dayMs), { words: 'expires in 21 days', tone: 'warn' })
@@ -21,7 +21,7 @@ void t.test('what is over or soon is said, with whole units that have passed or 
 })
 
 void t.test(
-  'it is bad from the moment on at which it expires, and quiet only before the last days',
+  'a certificate is marked bad from its expiry on, and not marked before the last days',
   (t) => {
     fc.assert(
       fc.property(anyTime, anySpan, (notAfter, span) => {
@@ -40,7 +40,7 @@ const anyLabel = fc.constantFrom('CERTIFICATE', 'PRIVATE KEY', 'EC PRIVATE KEY',
 const anyBody = fc.base64String({ minLength: 4, maxLength: 64 })
 const anyBlocks = fc.array(fc.tuple(anyLabel, anyBody), { maxLength: 5 })
 
-void t.test('no key stays with the chain, and nothing of either is lost', (t) => {
+void t.test('every key is moved out of the chain, and nothing of either is lost', (t) => {
   fc.assert(
     fc.property(anyBlocks, (parts) => {
       const blocks = parts.map(([label, body]) => ({

@@ -1,4 +1,4 @@
-/** Certificates in the page, with simulated caches that have a TLS listener, or none: given, deployed, refused, renewed, rolled back, deleted. */
+/** Certificates in the page, on simulated caches with or without TLS: created, deployed, refused, renewed, rolled back, deleted. */
 import t, { type Test } from 'tap'
 import { startTlsCache, type TlsCache } from '../coordinator/certificates/tls-fleet.js'
 import type { ApiClient } from '../support/api-client.js'
@@ -28,19 +28,19 @@ void t.test('certificates in the page', async (t) => {
   const harness = await start(t)
   const { wrongs } = harness
 
-  await t.test('a key that is not the one of the chain is refused, and forgotten', (t) =>
+  await t.test('a key that does not fit the chain is refused, and removed from the form', (t) =>
     refuseKey(t, harness),
   )
-  await t.test('one file gives chain and key, and the key is not readable', (t) => make(t, harness))
-  await t.test('a deploy tells which caches have it, and why others do not', (t) =>
+  await t.test('one file provides chain and key, and the key is masked', (t) => make(t, harness))
+  await t.test('a deploy shows which caches serve it, and why others do not', (t) =>
     deploy(t, harness),
   )
-  await t.test('what a cache refuses is told in its words, and what is not deployed, too', (t) =>
+  await t.test('a cache’s refusal is shown verbatim, and so is an undeployed change', (t) =>
     refuseDeploy(t, harness),
   )
-  await t.test('it is rolled back after a question, and is followed live', () => goBack(harness))
-  await t.test('the list says what expires soon, to everybody', (t) => look(t, harness))
-  await t.test('its name is changed, and it is deleted by its name', (t) => remove(t, harness))
+  await t.test('it is rolled back after a confirmation, and updated live', () => goBack(harness))
+  await t.test('every user sees which certificates expire soon', (t) => look(t, harness))
+  await t.test('it is renamed, and deleted after typing its name', (t) => remove(t, harness))
 
   t.same(wrongs, [])
 })
@@ -91,7 +91,7 @@ async function make(t: Test, { page, first }: Harness): Promise<void> {
     mimeType: 'application/x-pem-file',
     buffer: Buffer.from(first.chain + first.key),
   })
-  await eventually('the key is where it belongs', async () =>
+  await eventually('the key is in its own field', async () =>
     (await key.inputValue()).includes('PRIVATE KEY'),
   )
   t.notMatch(await page.getByLabel('Chain', { exact: true }).inputValue(), /PRIVATE KEY/)
@@ -198,7 +198,7 @@ async function remove(t: Test, { page, edge, api }: Harness): Promise<void> {
   await page.getByText('store deleted.').waitFor()
   await page.getByRole('link', { name: 'later' }).waitFor()
   t.match(JSON.parse((await api.call('GET', '/certificates')).text), [{ name: 'later' }])
-  await eventually('the cache discards it', () =>
+  await eventually('the cache discards the certificate', () =>
     Promise.resolve(edge.engine.journal.some((line) => line.startsWith('tls.cert.discard'))),
   )
 }

@@ -1,4 +1,4 @@
-/** What charts decide without a browser: stacks, what is compared, the mark at the pointer, moments. */
+/** What charts decide without a browser: stacks, comparisons, the mark at the pointer, times. */
 import fc from 'fast-check'
 import t from 'tap'
 import { layOut, valueNear } from '../../src/page/charts/chart-data.js'
@@ -18,7 +18,7 @@ const columnsOf = (lines: number) =>
     }),
   )
 
-void t.test('a stack ends at the sum of what is known, and no line lies below another', (t) => {
+void t.test('a stack ends at the sum of its known values, and no line is below another', (t) => {
   fc.assert(
     fc.property(columnsOf(3), (columns) => {
       const { times, lines, values } = layOut({ columns, isStacked: true })
@@ -35,7 +35,7 @@ void t.test('a stack ends at the sum of what is known, and no line lies below an
   t.end()
 })
 
-void t.test('what is compared keeps every value of both at its time', (t) => {
+void t.test('a comparison keeps every value of both ranges at its time', (t) => {
   fc.assert(
     fc.property(columnsOf(2), columnsOf(2), (columns, before) => {
       const data = layOut({ columns, before })
@@ -57,12 +57,12 @@ void t.test('what is compared keeps every value of both at its time', (t) => {
       [3, null],
     ],
   }
-  t.same(layOut({ columns, before: columns, isStacked: true }).before, [[4, 2]], 'of a stack all')
+  t.same(layOut({ columns, before: columns, isStacked: true }).before, [[4, 2]], 'a stack’s sum')
   t.same(layOut({ columns }).before, [])
   t.end()
 })
 
-void t.test('between the rows of a line the nearest one counts, and a gap stays one', (t) => {
+void t.test('between the rows of a line, the nearest value counts; gaps remain', (t) => {
   t.equal(valueNear([undefined, 5, undefined, undefined], 3), 5)
   t.equal(valueNear([undefined, null, undefined], 2), null)
   t.equal(valueNear([7, ...Array.from({ length: 9 }, () => undefined)], 9), undefined, 'too far')
@@ -70,7 +70,7 @@ void t.test('between the rows of a line the nearest one counts, and a gap stays 
   t.end()
 })
 
-void t.test('the pointer meets the nearest mark in its reach, a moment before a while', (t) => {
+void t.test('the pointer finds the nearest mark within its range, instants before spans', (t) => {
   const moment = { at: 50, tone: 'change', text: 'a deploy' } as const
   const later = { at: 58, tone: 'removal', text: 'a ban' } as const
   const outage = { at: 20, until: 60, tone: 'outage', text: 'away' } as const
@@ -92,7 +92,7 @@ void t.test('the pointer meets the nearest mark in its reach, a moment before a 
   t.end()
 })
 
-void t.test('a moment has its date only where the range is longer than a day', (t) => {
+void t.test('a time includes the date only if the range is longer than a day', (t) => {
   const noon = new Date(2026, 10, 24, 12, 5, 30).getTime() / 1000
   t.notMatch(formatMoment(noon, 86_400), /24/)
   t.match(formatMoment(noon, 86_400), /05.30/)
@@ -100,13 +100,13 @@ void t.test('a moment has its date only where the range is longer than a day', (
   t.end()
 })
 
-void t.test('an outage is fewer caches than before, until as many are back', (t) => {
+void t.test('an outage is a drop in the number of caches, until as many are back', (t) => {
   const heard = (...values: readonly (number | null)[]) =>
     values.flatMap((value, at) => (value === null ? [] : [{ time: at * 10, value }]))
   t.same(findOutages(heard(3, 3, 1, 2, 3, 3)), [{ from: 10, to: 30, measured: 1, of: 3 }])
   t.same(findOutages(heard(1, 1, null, null, 1)), [{ from: 10, to: 30, measured: 0, of: 1 }])
-  t.same(findOutages(heard(2, 2, 1)), [{ from: 10, to: 20, measured: 1, of: 2 }], 'it goes on')
-  t.same(findOutages(heard(1, 1, 3, 3)), [], 'more than before are none')
+  t.same(findOutages(heard(2, 2, 1)), [{ from: 10, to: 20, measured: 1, of: 2 }], 'it continues')
+  t.same(findOutages(heard(1, 1, 3, 3)), [], 'an increase is no outage')
   t.same(findOutages([]), [])
   const rows = fc.array(fc.option(fc.nat(4)), { minLength: 3, maxLength: 40 })
   fc.assert(

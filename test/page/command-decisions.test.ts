@@ -1,4 +1,4 @@
-/** Which commands and objects are found by what was typed. */
+/** Which commands and objects the typed text finds. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -12,7 +12,7 @@ const group = { path: '/vclgroups', field: 'name', kind: 'Group', view: '/groups
 const tag = { path: '/tags', field: 'name', kind: 'Tag', view: '/tags' } as const
 const all = { deploys: true, clears: true, graphs: true }
 
-void t.test('the name is what stands behind a verb', (t) => {
+void t.test('the name follows the verb', (t) => {
   t.equal(readName(' deploy shop'), 'shop')
   t.equal(readName('Clear cache of www shop '), 'www shop')
   t.equal(readName('graphs'), 'graphs')
@@ -21,7 +21,7 @@ void t.test('the name is what stands behind a verb', (t) => {
 })
 
 void t.test(
-  'a pattern holds the text however it is written, and nothing of it is a wildcard',
+  'a pattern matches upper and lower case, and escapes wildcards in the text',
   (t) => {
     t.equal(composePattern('shop'), '*shop*,*SHOP*,*Shop*')
     t.equal(composePattern('a*,\\'), '*a\\*\\,\\\\*,*A\\*\\,\\\\*')
@@ -29,7 +29,7 @@ void t.test(
   },
 )
 
-void t.test('what is offered of an object is what the person may do', (t) => {
+void t.test('the actions offered for an object depend on the user’s permissions', (t) => {
   const titles = (rights: typeof all, noun: typeof group | typeof tag = group) =>
     listOfObject({ noun, id: 3, name: 'shop' }, rights).map(({ title, href }) => [title, href])
   t.same(titles(all), [
@@ -46,7 +46,7 @@ void t.test('what is offered of an object is what the person may do', (t) => {
   t.end()
 })
 
-void t.test('all words are in what is shown, what begins with the text comes first', (t) => {
+void t.test('a result contains all words; results that start with the text come first', (t) => {
   const titles = fc.array(fc.constantFrom('shop', 'Shop eu', 'Deploy shop', 'Tags', 'my shop'))
   fc.assert(
     fc.property(titles, fc.constantFrom('shop', 'SHOP e', 'tag', ''), (found, text) => {
@@ -72,6 +72,6 @@ void t.test('all words are in what is shown, what begins with the text comes fir
     href: '/',
   }))
   t.equal(filterCommands(many, 'shop').length, 30)
-  t.equal(filterCommands(many, 'shop 7')[0]?.title, 'shop 7', 'the name itself comes first')
+  t.equal(filterCommands(many, 'shop 7')[0]?.title, 'shop 7', 'the exact name comes first')
   t.end()
 })

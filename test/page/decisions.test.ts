@@ -1,4 +1,4 @@
-/** What the page decides without a browser: the visible rows, their order, what events change, whose error it is. */
+/** What the page decides without a browser: the visible rows, their order, the effect of events, the field of an error. */
 import fc from 'fast-check'
 import t from 'tap'
 import { applyEvents, keepRows } from '../../src/page/api/rows.js'
@@ -9,7 +9,7 @@ import { countStates, filterAgents } from '../../src/page/views/caches/filter-ag
 
 const count = fc.nat(10_000)
 
-void t.test('all visible rows are drawn, and never many more', (t) => {
+void t.test('all visible rows are rendered, and never many more', (t) => {
   fc.assert(
     fc.property(count, count, fc.integer({ min: 1, max: 100 }), (rows, first, visibleCount) => {
       const { from, to } = findWindow(rows, first, visibleCount)
@@ -22,7 +22,7 @@ void t.test('all visible rows are drawn, and never many more', (t) => {
   t.end()
 })
 
-void t.test('a key leads to a row that there is, or nowhere', (t) => {
+void t.test('a key leads to an existing row, or nowhere', (t) => {
   const keys = fc.constantFrom('ArrowDown', 'ArrowUp', 'PageDown', 'PageUp', 'Home', 'End', 'a')
   fc.assert(
     fc.property(keys, fc.option(count), count, fc.nat(50), (key, active, rows, visibleCount) => {
@@ -33,7 +33,7 @@ void t.test('a key leads to a row that there is, or nowhere', (t) => {
   t.end()
 })
 
-void t.test('rows are sorted as people count, without a value last', (t) => {
+void t.test('rows are sorted naturally, with missing values last', (t) => {
   const columns = [{ title: 'Name', sortBy: ({ name }: { name: string | null }) => name }]
   const rows = ['edge-10', null, 'edge-2', 'Edge-1'].map((name) => ({ name }))
   const sorted = (isDescending: boolean) =>
@@ -45,7 +45,7 @@ void t.test('rows are sorted as people count, without a value last', (t) => {
   t.end()
 })
 
-void t.test('events put whole objects in place; what they do not tell is read again', (t) => {
+void t.test('events replace whole objects; the list is reloaded for all others', (t) => {
   const rows = [
     { id: 1, name: 'a' },
     { id: 2, name: 'b' },
@@ -55,14 +55,14 @@ void t.test('events put whole objects in place; what they do not tell is read ag
   const deleted = { type: 'agent', data: { id: 1, deleted: true } } as const
 
   t.same(applyEvents(rows, [changed, made, deleted], true), [changed.data, made.data])
-  t.equal(applyEvents(rows, [deleted], false), null, 'it may be the id of another kind')
+  t.equal(applyEvents(rows, [deleted], false), null, 'the id may be that of another kind')
   t.equal(applyEvents(rows, [changed], false), null)
   t.equal(applyEvents(rows, [{ type: 'reset', data: { id: 0 } }], true), null)
   t.end()
 })
 
 void t.test(
-  'a list that is full keeps its first rows, or the newest where it begins with these',
+  'a full list keeps its first rows, or the newest if it is sorted by them',
   (t) => {
     const ids = (isNewestFirst: boolean) =>
       keepRows([{ id: 8 }, { id: 7 }, { id: 9 }], 2, isNewestFirst).map(({ id }) => id)
@@ -73,7 +73,7 @@ void t.test(
   },
 )
 
-void t.test('an error stands at the field that it names', (t) => {
+void t.test('an error is shown at the field that it names', (t) => {
   const about = (errorMsg: string, name: string) => isAbout({ errorMsg }, name)
 
   t.ok(about('name must not be empty', 'name'))
@@ -84,7 +84,7 @@ void t.test('an error stands at the field that it names', (t) => {
   t.end()
 })
 
-void t.test('an error is shown as a sentence, and names in it as they are written', (t) => {
+void t.test('an error is shown as a sentence, without changing names', (t) => {
   t.equal(startSentence('the store is away'), 'The store is away')
   t.equal(
     startSentence('expression, position 3: expected a field'),
@@ -102,7 +102,7 @@ void t.test('an error is shown as a sentence, and names in it as they are writte
   t.end()
 })
 
-void t.test('the filters of the address choose among the caches', (t) => {
+void t.test('the filters of the address select caches', (t) => {
   const cache = (name: string, state: 1 | 3, tag: string) => ({
     name,
     state,

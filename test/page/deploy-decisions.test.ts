@@ -1,4 +1,4 @@
-/** What the page decides about a deploy without a browser: what it would do, why it must fail, what it did. */
+/** What the page decides about a deploy without a browser: its preview, the reasons why it must fail, its result. */
 import fc from 'fast-check'
 import t from 'tap'
 import type { HistoryEntry } from '../../src/resources/vclgroup.js'
@@ -28,7 +28,7 @@ import {
 const agent = (id: number) => ({ id, name: `edge-${id}` })
 const foreseen = { deployment: 'eu', held: true, waiting: false, reason: null }
 
-void t.test('each cache is told once, with what changes on it and why', (t) => {
+void t.test('each cache is listed once, with its change and the reason', (t) => {
   const why = { deployment: null, chosen: false, reason: 'it does not have all tags' }
   const rows = planPlaces(
     {
@@ -100,12 +100,12 @@ const plans = fc.record({
     ),
 })
 
-void t.test('a deploy is hindered exactly where it must fail, and it is said why', (t) => {
+void t.test('a deploy is blocked exactly if it must fail, and the reason is shown', (t) => {
   fc.assert(
     fc.property(plans, (plan) => {
       const { group, shortage, check } = plan
       const isRefused = check.state === 'fails' && [409, 422].includes(check.error.status)
-      // Refused for now, and kept until enough caches fit.
+      // Refused for now, and kept pending until enough caches fit.
       const isKept = check.state === 'unchecked' && check.error.status === 503
       const isShort = shortage !== null && !isKept
       const mustFail = !group.mainVCL || group.deployments.length === 0 || isShort || isRefused
@@ -120,7 +120,7 @@ void t.test('a deploy is hindered exactly where it must fail, and it is said why
   t.end()
 })
 
-void t.test('the line of a plan counts what is changed, where, and whether it compiles', (t) => {
+void t.test('the summary of a plan counts the changes, the caches and the compilations', (t) => {
   const place = (id: number, change: PlannedPlace['change']): PlannedPlace => ({
     id,
     change,
@@ -172,7 +172,7 @@ const entry = (revision: number | null, version: number, action = 'deploy'): His
   replacedBy: null,
 })
 
-void t.test('a problem of a group leads to what mends it', (t) => {
+void t.test('a problem of a group leads to its remedy', (t) => {
   const group = { id: 7, console: false }
   const edge = { type: 'agent', id: 3, name: 'edge-3' }
 
@@ -190,7 +190,7 @@ void t.test('a problem of a group leads to what mends it', (t) => {
 })
 
 void t.test(
-  'a deploy is compared with the ten minutes before it, without the row it lies in',
+  'a deploy is compared with the ten minutes before it, without the row of its time',
   (t) => {
     const rows = (...values: readonly number[]) =>
       values.map((value, at) => ({ time: 100 + 10 * at, value }))
@@ -220,7 +220,7 @@ void t.test(
     }
     t.same(compareFigures([], 115), { before: nothing, after: nothing })
     const swapped = { before: compared.after, after: compared.before }
-    t.equal(findWorse(swapped).size, 0, 'better is not worse')
+    t.equal(findWorse(swapped).size, 0, 'an improvement is not worse')
     const figures = fc.record({
       hitRatio: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
       requests: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
@@ -256,7 +256,7 @@ const caches: fc.Arbitrary<readonly StageCache[]> = fc.array(
 const tags = [1, 2, 3].map((id) => ({ id, name: `tag ${id}` }))
 const choices = fc.subarray([1, 2, 3])
 
-void t.test('a tag is offered where some choice with it could work, else it is said why', (t) => {
+void t.test('a tag is disabled, with a note, unless some choice with it could work', (t) => {
   fc.assert(
     fc.property(caches, choices, (all, chosen) =>
       listStageTags(tags, all, chosen).every(({ id, note, disabled }) => {
@@ -270,12 +270,12 @@ void t.test('a tag is offered where some choice with it could work, else it is s
   t.same(
     listStageTags(tags, null, []).filter(({ disabled }) => disabled),
     [],
-    'not known: all',
+    'all, while the caches are unknown',
   )
   t.end()
 })
 
-void t.test('a stage goes to all running caches with its tags, or is hindered', (t) => {
+void t.test('a stage goes to all running caches with its tags, or is blocked', (t) => {
   fc.assert(
     fc.property(caches, choices, (all, chosen) => {
       const having = all.filter((one) => chosen.every((tag) => one.tags.has(tag)))
@@ -292,11 +292,11 @@ void t.test('a stage goes to all running caches with its tags, or is hindered', 
     chosen: id === 1,
     reason: 'the agent is Down',
   }))
-  t.match(listStageCaches(agents, reasons), [{ id: 1, refusal: null }], 'only those that run')
+  t.match(listStageCaches(agents, reasons), [{ id: 1, refusal: null }], 'only running caches')
   t.end()
 })
 
-void t.test('a saved file leads to the deploys that would take it', (t) => {
+void t.test('a saved file leads to the deploys that would use it', (t) => {
   const mainVCL = { id: 1, name: 'main.vcl' }
   const pinned = {
     mainVCL: { ...mainVCL, version: 2 },
@@ -311,6 +311,6 @@ void t.test('a saved file leads to the deploys that would take it', (t) => {
   t.equal(isBehind({}, 1, 2), false)
   t.equal(isBehind({}, 5, 2), true, 'an include')
   t.equal(isBehind({ console: true }, 1, 3), false)
-  t.equal(isBehind({ mainVCL: pinned.mainVCL }, 1, 3), false, 'always that version')
+  t.equal(isBehind({ mainVCL: pinned.mainVCL }, 1, 3), false, 'the version is pinned')
   t.end()
 })

@@ -1,4 +1,4 @@
-/** What the page makes of a cache's answers: whose health is set, what was set, which parameters differ. */
+/** How the page reads a cache's answers: backend health and its override, names of VCLs, changed parameters. */
 import t from 'tap'
 import type { Group } from '../../src/resources/vclgroup.js'
 import { describeHealth } from '../../src/page/views/backends/describe-health.js'
@@ -15,7 +15,7 @@ import {
   toUndoValue,
 } from '../../src/page/views/cache/engine-rows.js'
 
-void t.test('a shared cache is changed by the system administrator only', (t) => {
+void t.test('only the system administrator can change a shared cache', (t) => {
   const who = (organization: Whoami['organization']): Whoami => ({
     account: { id: 1, name: 'eva' },
     organization,
@@ -32,7 +32,7 @@ void t.test('a shared cache is changed by the system administrator only', (t) =>
   t.end()
 })
 
-void t.test('a cache that is away, locked or only retrieves takes no changes', (t) => {
+void t.test('a cache that is Down, locked or only retrieving cannot be changed', (t) => {
   t.same(
     ([1, 2, 3, 4, 5] as const).filter((state) => isReachable({ state })),
     [1, 2],
@@ -40,14 +40,14 @@ void t.test('a cache that is away, locked or only retrieves takes no changes', (
   t.end()
 })
 
-void t.test('the health of a backend is set for its group, elsewhere by its name', (t) => {
+void t.test('health is set by group and backend, or else by the backend’s name', (t) => {
   t.equal(nameForHealth('cf-12-abc.origin'), '12.origin')
   t.equal(nameForHealth('cf-idle.default'), 'default')
   t.equal(nameForHealth('boot.origin'), 'origin')
   t.end()
 })
 
-void t.test('a VCL is named by its group, and its revision where it serves', (t) => {
+void t.test('a VCL is named by its group, and by its revision if it serves', (t) => {
   const place = { agent: { id: 7, name: 'edge' }, state: 'applied', revision: 3 }
   const of = {
     agentId: 7,
@@ -76,7 +76,7 @@ void t.test('a VCL is named by its group, and its revision where it serves', (t)
   t.end()
 })
 
-void t.test('the health of a backend of a group is told in a word', (t) => {
+void t.test('the health of a group’s backend is summarized', (t) => {
   const words = (healthy: number, sick: number) => describeHealth({ healthy, sick }).words
   t.same(
     [words(3, 0), words(0, 1), words(0, 3), words(2, 1), words(0, 0)],
@@ -85,7 +85,7 @@ void t.test('the health of a backend of a group is told in a word', (t) => {
   t.end()
 })
 
-void t.test('without a probe healthy means nothing was set', (t) => {
+void t.test('without a probe, healthy means that no override is set', (t) => {
   const backend = { name: 'a.b', type: null, good: 0, isHealthy: true, lastChangeSeconds: null }
 
   t.equal(readHealthSet({ ...backend, adminHealth: 'healthy', total: 0 }), 'auto')
@@ -95,7 +95,7 @@ void t.test('without a probe healthy means nothing was set', (t) => {
   t.end()
 })
 
-void t.test('parameters that differ are told apart, and undone to what they were', (t) => {
+void t.test('changed parameters are found, and undo restores their values', (t) => {
   const parameter = { default: '120.000', unit: 'seconds', description: 'The TTL assigned' }
   const rows = toParameterRows({
     default_ttl: { ...parameter, value: '60.000' },
@@ -116,7 +116,7 @@ void t.test('parameters that differ are told apart, and undone to what they were
   t.end()
 })
 
-void t.test('lines that the cache broke are joined, paragraphs and lists are not', (t) => {
+void t.test('wrapped lines are joined, but not paragraphs and lists', (t) => {
   t.equal(joinLines('one\ntwo\n\nthree\n\t* four'), 'one two\n\nthree\n\t* four')
   t.end()
 })

@@ -1,4 +1,4 @@
-/** What the views of files decide, in Node: includes, places of errors, line ends, uploads, what runs where, colours. */
+/** What the views of files decide in Node: includes, places of errors, line ends, uploads, running versions, colours. */
 import fc from 'fast-check'
 import t from 'tap'
 import { compareLines } from '../../src/page/editor/compare-lines.js'
@@ -13,7 +13,7 @@ import { findRunningVersions, formatWhere } from '../../src/page/views/file/runn
 import { findUsers, filterFiles } from '../../src/page/views/files/filter-files.js'
 import { readUpload } from '../../src/page/views/files/read-upload.js'
 
-void t.test('includes are read, but not those in comments and strings', (t) => {
+void t.test('includes are found, except in comments and strings', (t) => {
   const text = `
     include "one.vcl"; # include "a.vcl";
     // include "b.vcl";
@@ -49,7 +49,7 @@ void t.test('any text is read to its end', (t) => {
   t.end()
 })
 
-void t.test('a message of several lines is told whole, without the line that it is about', (t) => {
+void t.test('a message of several lines is shown whole, without the quoted source line', (t) => {
   const told = [
     'shop.vcl line 2 pos 1: Expected one of',
     "\t'acl', 'sub',  or 'vcl'",
@@ -68,7 +68,7 @@ void t.test('a message of several lines is told whole, without the line that it 
   t.end()
 })
 
-void t.test('a long new part is one difference, and what is around it is not', (t) => {
+void t.test('a long inserted part is one difference, without the unchanged text around it', (t) => {
   const line = fc.constantFrom(
     'a\n',
     'b\n',
@@ -87,7 +87,7 @@ void t.test('a long new part is one difference, and what is around it is not', (
         made += a.slice(at, fromA) + b.slice(fromB, toB)
         at = toA
       }
-      t.equal(made + a.slice(at), b, 'the differences make one of the other')
+      t.equal(made + a.slice(at), b, 'the differences transform one text into the other')
     }),
   )
   const before = 'vcl 4.0;\nimport std;\nsub a { }\n'
@@ -106,7 +106,7 @@ void t.test('a long new part is one difference, and what is around it is not', (
   t.end()
 })
 
-void t.test('places are those of the files that were sent', (t) => {
+void t.test('only places in the submitted files are reported', (t) => {
   const told = [
     'shop.vcl line 3 pos 5: Symbol not found: line 1 pos 1: x',
     'other.vcl line 1 pos 1: a line of the text',
@@ -122,7 +122,7 @@ void t.test('places are those of the files that were sent', (t) => {
   t.end()
 })
 
-void t.test('a position of the compiler is a column, tabs up to the next eighth', (t) => {
+void t.test('a position of the compiler is a column, with tabs to the next eighth', (t) => {
   t.equal(columnAt('abc', 2), 1)
   t.equal(columnAt('\tset', 9), 1)
   t.equal(columnAt('ab\tset', 10), 4)
@@ -130,7 +130,7 @@ void t.test('a position of the compiler is a column, tabs up to the next eighth'
   t.end()
 })
 
-void t.test('line ends stay what they were', (t) => {
+void t.test('line ends are preserved', (t) => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', 'b', ''), { minLength: 1 }), (lines) => {
       for (const end of ['\n', '\r\n']) {
@@ -144,7 +144,7 @@ void t.test('line ends stay what they were', (t) => {
   t.end()
 })
 
-void t.test('an upload is text where it can be, else its bytes', (t) => {
+void t.test('an upload is text if possible, or else its bytes', (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       const { source, encoded } = readUpload(bytes)
@@ -158,7 +158,7 @@ void t.test('an upload is text where it can be, else its bytes', (t) => {
   t.end()
 })
 
-void t.test('what runs is told by the group’s history, cache by cache', (t) => {
+void t.test('the running versions are found from the group’s history, for each cache', (t) => {
   const group = {
     id: 1,
     name: 'shop',
@@ -201,7 +201,7 @@ void t.test('what runs is told by the group’s history, cache by cache', (t) =>
   t.end()
 })
 
-void t.test('files are picked by name and type', (t) => {
+void t.test('files are filtered by name and type', (t) => {
   const files = [
     { name: 'Shop.vcl', fileType: 1 },
     { name: 'shared.vcl', fileType: 2 },
@@ -211,7 +211,7 @@ void t.test('files are picked by name and type', (t) => {
   t.end()
 })
 
-void t.test('VCL has its colours, also over several lines', (t) => {
+void t.test('VCL is highlighted, also over several lines', (t) => {
   const text = 'sub vcl_recv { # why\n set req.http.A = {"a\n sub"} + 1h; /* sub\n */ }'
   const seen: string[] = []
   vcl.parser.parse(text).iterate({
@@ -231,7 +231,7 @@ void t.test('VCL has its colours, also over several lines', (t) => {
 })
 
 void t.test(
-  'a tree has what each file includes, a loop once, and what is missing as a leaf',
+  'a tree shows each file’s includes, loops once, and missing files as leaves',
   (t) => {
     const texts = {
       'main.vcl': ['a.vcl', 'b.vcl'],
@@ -256,12 +256,12 @@ void t.test(
         { id: at, text: Array.from({ length: 40 }, (_, to) => `include "${to}.vcl";`).join('\n') },
       ]),
     )
-    t.equal(listNames(buildTree('0.vcl', wide)).length, 500, 'it is bounded')
+    t.equal(listNames(buildTree('0.vcl', wide)).length, 500, 'the tree is bounded')
     t.end()
   },
 )
 
-void t.test('a file goes on as it is indented already', (t) => {
+void t.test('the editor continues with the indentation of the file', (t) => {
   t.equal(findIndent(''), '    ')
   t.equal(findIndent('sub vcl_recv {\n}\n'), '    ')
   t.equal(findIndent('sub vcl_recv {\n  if (a) {\n    return (pass);\n  }\n}\n'), '  ')

@@ -1,4 +1,4 @@
-/** Files and their editor, in a browser on a coordinator with a real cache: make, edit, check, save, compare, delete. */
+/** Files and their editor, in a browser on a coordinator with a real cache: create, edit, check, save, compare, delete. */
 import type { Page, Route } from 'playwright-core'
 import t from 'tap'
 import {
@@ -29,7 +29,7 @@ void t.test('files', async (t) => {
   })
   const sharedId = await api.makeFile('shared.vcl', shared, 2)
   const mainId = await api.makeFile('shop.vcl', main, 1)
-  await eventually('the cache runs', async () => (await api.findAgent('edge'))?.state === 1)
+  await eventually('the agent is Running', async () => (await api.findAgent('edge'))?.state === 1)
   const deployment = await api.makeDeployment('here', await api.findTag('here'))
   const parts = { name: `shop ${hostile}`, mainFile: mainId, includes: [sharedId], deployment }
   const group = await api.makeGroup(parts)
@@ -42,12 +42,12 @@ void t.test('files', async (t) => {
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const type = async (words: string): Promise<void> => {
     await text.press('Control+Home')
-    // At once: what is typed slowly is undone in several steps.
+    // In one step, as slow typing is undone in several.
     await page.keyboard.insertText(words)
     await page.getByText('not saved').waitFor()
   }
 
-  await t.test('the list tells who uses a file, and filters', async (t) => {
+  await t.test('the list shows which groups use a file, and can be filtered', async (t) => {
     await page.getByRole('row').filter({ hasText: 'shop.vcl' }).getByText(hostile).waitFor()
     await press('Include 1')
     await page.getByRole('link', { name: 'shop.vcl' }).waitFor({ state: 'detached' })
@@ -56,7 +56,7 @@ void t.test('files', async (t) => {
   })
 
   await t.test(
-    'a mistake is told while it is typed, once, and the text stays in place',
+    'an error is shown once while typing, and the text does not move',
     async (t) => {
       const problems = page.getByRole('region', { name: 'Problems' })
       const height = async () => (await page.locator('.editor').boundingBox())?.height
@@ -73,7 +73,7 @@ void t.test('files', async (t) => {
       t.match(await places.allTextContents(), [/^shop.vcl line 1 ./], 'once')
       t.equal(await page.getByRole('alert').count(), 0)
       await look('file-wrong', page)
-      // Not in the editor: the key is the view's.
+      // Outside of the editor, as the key belongs to the view.
       await press('Check')
       await page.keyboard.press('Control+s')
       const warning = page.getByRole('dialog', {
@@ -90,7 +90,7 @@ void t.test('files', async (t) => {
     },
   )
 
-  await t.test('a mistake in an include is a link away, also alone', async () => {
+  await t.test('an error in an include is linked, also when checked alone', async () => {
     const problems = page.getByRole('region', { name: 'Problems' })
     await api.editFile(sharedId, `${shared}nonsense\n`)
     await press('Check')
@@ -118,7 +118,7 @@ void t.test('files', async (t) => {
     await text.waitFor()
   })
 
-  await t.test('one that is opened while the coordinator is away comes by itself', async () => {
+  await t.test('a file that is opened during an outage loads afterwards', async () => {
     await page.getByRole('link', { name: 'VCL', exact: true }).first().click()
     const link = page.getByRole('link', { name: 'shop.vcl' })
     await link.waitFor()
@@ -132,7 +132,7 @@ void t.test('files', async (t) => {
     await page.getByRole('button', { name: 'Try again' }).waitFor({ state: 'detached' })
   })
 
-  await t.test('what is typed is completed, explained and indented', async (t) => {
+  await t.test('typed text is completed, explained and indented', async (t) => {
     await text.press('Control+End')
     await page.keyboard.type('sub vcl_deliver {\nset resp.ht', { delay: 20 })
     await page.getByRole('option', { name: 'resp.http.' }).waitFor()
@@ -149,7 +149,7 @@ void t.test('files', async (t) => {
     await press('Discard')
   })
 
-  await t.test('what is not saved survives a reload, and a save makes a version', async (t) => {
+  await t.test('unsaved text survives a reload, and saving creates a version', async (t) => {
     await page.goto(`/files/${mainId}`)
     await text.waitFor()
     await type('# mine')
@@ -174,7 +174,7 @@ void t.test('files', async (t) => {
     t.match((await api.call('GET', `/files/${mainId}`)).text, /# mine/)
   })
 
-  await t.test('what somebody else saves is told at once, and taken over by nobody', async (t) => {
+  await t.test('another user’s version is announced at once, but not loaded', async (t) => {
     await api.editFile(mainId, `# theirs\n${main}`)
     await page.getByText(/^\S+ saved version 3 while you were editing version 2/).waitFor()
     await text.getByText('# mine').waitFor()
@@ -187,7 +187,7 @@ void t.test('files', async (t) => {
     t.equal(await page.getByText('not saved').count(), 0)
   })
 
-  await t.test('where both wrote, both are shown, and the person makes one of them', async (t) => {
+  await t.test('conflicting versions are shown together, and the user merges them', async (t) => {
     await type('# my next')
     await api.editFile(mainId, `# theirs\n${main}# their end\n`)
     await page.getByRole('button', { name: 'Compare both' }).waitFor()
@@ -209,7 +209,7 @@ void t.test('files', async (t) => {
   })
 
   await t.test(
-    'versions are compared with each other and with what runs, and restored',
+    'versions are compared with each other and with the running one, and restored',
     async (t) => {
       await page.getByRole('link', { name: 'Versions' }).click()
       await page.getByText(`edge (shop ${hostile})`).waitFor()
@@ -227,7 +227,7 @@ void t.test('files', async (t) => {
     },
   )
 
-  await t.test('a file is made, uploaded, renamed, and deleted by its name', async () => {
+  await t.test('a file is created, uploaded, renamed, and deleted by name', async () => {
     await press('Delete')
     await page.getByLabel('Type “shop.vcl” to confirm').fill('shop.vcl')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
@@ -257,18 +257,18 @@ void t.test('files', async (t) => {
       { name: 'shop.vcl', mimeType: 'text/plain', buffer: Buffer.from(`# up\n${main}`) },
       { name: 'logo.bin', mimeType: 'image/png', buffer: Buffer.from([0, 255, 1]) },
     ])
-    // Before it is known which names there are.
+    // Only now are the existing names loaded.
     goOn()
     await page.getByRole('dialog').getByRole('button', { name: 'Upload' }).click()
     await page.getByText('version 7').waitFor()
     await press('Done')
     await page.getByRole('link', { name: 'logo.bin' }).waitFor()
     await api.makeFile('late.vcl', main)
-    // Told: nothing was opened again.
+    // Through the event stream: the view was not reopened.
     await page.getByRole('link', { name: 'late.vcl' }).waitFor()
   })
 
-  await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
+  await t.test('every view is accessible: light and dark, wide and narrow', async (t) => {
     await look('files', page)
     const one = await list.openTab(`/files/${mainId}`)
     await one.page.getByRole('link', { name: 'shared.vcl' }).waitFor()
@@ -276,7 +276,7 @@ void t.test('files', async (t) => {
     await one.page.keyboard.type('sub')
     const field = await one.page.locator('.cm-search').getByRole('textbox').first().boundingBox()
     const next = await one.page.locator('.cm-search').getByRole('button').first().boundingBox()
-    t.equal(field?.height, next?.height, 'the search is drawn as the page is')
+    t.equal(field?.height, next?.height, 'the search panel is styled like the page')
     await look('file', one.page)
     t.same([...wrongs, ...one.wrongs], [])
     t.equal(await page.locator('img').count(), 0)

@@ -1,4 +1,4 @@
-/** What the view of the fleet decides without a browser: its order, what is chosen, its tiles and where they stand, its lines. */
+/** What the view of the fleet decides without a browser: order, selection, the tiles of the map and their places, lines. */
 import fc from 'fast-check'
 import t from 'tap'
 import { agentStates } from '../../src/resources/agent-state.js'
@@ -34,7 +34,7 @@ const problem = (severity: 2 | 3, message = 'it is ill'): Problem => ({
 })
 const ids = fc.uniqueArray(fc.nat(50), { minLength: 1, maxLength: 30 })
 
-void t.test('a range is what stands between two rows, whichever was clicked first', (t) => {
+void t.test('a range holds all rows between two clicked ones, in either order', (t) => {
   fc.assert(
     fc.property(ids, fc.nat(), fc.nat(), fc.boolean(), (rows, a, b, isOn) => {
       const [from, to] = [a % rows.length, b % rows.length]
@@ -58,7 +58,7 @@ void t.test('a range is what stands between two rows, whichever was clicked firs
   t.end()
 })
 
-void t.test('the worst are first, and of these the states that serve nothing', (t) => {
+void t.test('caches with the worst problems are first, then those with the worst states', (t) => {
   const rank = (state: (typeof agentStates)[keyof typeof agentStates], ...of: Problem[]) =>
     rankCache({ state, problems: of })
 
@@ -99,14 +99,14 @@ void t.test('each cache is one tile in one group', (t) => {
   const many = Array.from({ length: 400 }, (_, at) => ({ tags: [{ name: `${at >> 1}` }] }))
   t.equal(groupByTags(many).length, 40)
   const all = [{ tags: [{ name: 'eu' }] }, { tags: [{ name: 'eu' }, { name: 'own' }] }]
-  t.match(groupByTags(all), [{ title: 'All caches' }], 'what all bear, or one alone, tells nothing')
+  t.match(groupByTags(all), [{ title: 'All caches' }], 'tags of all, or of one, do not group')
   t.end()
 })
 
 const counts = fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 12 })
 const [width, height] = [fc.integer({ min: 200, max: 1900 }), fc.integer({ min: 100, max: 1000 })]
 
-void t.test('tiles stand within the map, none over another, and are found where they are', (t) => {
+void t.test('tiles fit into the map without overlap, and are found at their place', (t) => {
   fc.assert(
     fc.property(counts, width, height, (sizes, broad, high) => {
       const layout = layoutTiles(sizes, broad, high)
@@ -128,7 +128,7 @@ void t.test('tiles stand within the map, none over another, and are found where 
   t.end()
 })
 
-void t.test('a key leads to a tile that there is, or nowhere', (t) => {
+void t.test('a key leads to an existing tile, or nowhere', (t) => {
   const keys = fc.constantFrom('ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'End', 'a')
   fc.assert(
     fc.property(counts, keys, fc.nat(), (sizes, key, at) => {
@@ -141,7 +141,7 @@ void t.test('a key leads to a tile that there is, or nowhere', (t) => {
   t.end()
 })
 
-void t.test('ten thousand tiles are as large as they may be, and scrolled where they must', (t) => {
+void t.test('tiles are as large as possible, and ten thousand of them scroll', (t) => {
   t.ok(layoutTiles([40], 1000, 600).cell >= 64)
   const many = layoutTiles([10_000], 1000, 600)
   t.equal(many.cell, 8)
@@ -149,7 +149,7 @@ void t.test('ten thousand tiles are as large as they may be, and scrolled where 
   t.end()
 })
 
-void t.test('what is ill has its whole place; the others are as large as their requests', (t) => {
+void t.test('a faulty cache fills its place; the size of others depends on their requests', (t) => {
   const well = { state: agentStates.Running, problems: [] }
   const ill = { state: agentStates.Down, problems: [problem(3)] }
   const rates = new Map([
@@ -168,11 +168,11 @@ void t.test('what is ill has its whole place; the others are as large as their r
   t.match(tiles, [{ size: 1, health: 'well' }, { health: 'well' }, { size: 1, health: 'error' }])
   t.ok((tiles[1]?.size ?? 1) < 1)
   t.same(countHealth(tiles), { error: 1, warning: 0, well: 2, still: 0 })
-  t.equal(toTiles([{ ...well, id: 1 }], null)[0]?.size, 1, 'without rates all are alike')
+  t.equal(toTiles([{ ...well, id: 1 }], null)[0]?.size, 1, 'without rates, all have one size')
   t.end()
 })
 
-void t.test('tags that a cache sends stay, and only what is not so already is changed', (t) => {
+void t.test('a cache keeps the tags of its agent, and only actual changes are sent', (t) => {
   const tags = fc.uniqueArray(
     fc.record({ id: fc.integer({ min: 1, max: 6 }), static: fc.boolean(), name: fc.constant('') }),
     { selector: ({ id }) => id },
@@ -194,7 +194,7 @@ void t.test('tags that a cache sends stay, and only what is not so already is ch
 })
 
 void t.test(
-  'a line goes from zero to its highest point, and breaks where nothing was measured',
+  'a line ranges from zero to its maximum, and breaks where no value exists',
   (t) => {
     const frame = { from: 0, to: 300, width: 30, height: 10 }
     const at = (time: number, value: number) => ({ time, value })
@@ -221,7 +221,7 @@ function holding(desired: number, effective: number, result = 'applied'): Judged
   }
 }
 
-void t.test('what is wrong with a configuration now counts more than what was put right', (t) => {
+void t.test('a current fault of a configuration outweighs a repaired one', (t) => {
   const at = '2026-01-01T00:00:00.000Z'
   const drift = { at, foreign: ['<b>theirs</b>'], action: '', healedAt: null }
 
@@ -237,7 +237,7 @@ void t.test('what is wrong with a configuration now counts more than what was pu
   t.end()
 })
 
-void t.test('a word is of as many caches as its filter shows', (t) => {
+void t.test('the count of a filter’s value equals the number of caches that it shows', (t) => {
   const agents = fc.array(
     fc.record({
       name: fc.string(),
@@ -266,7 +266,7 @@ void t.test('a word is of as many caches as its filter shows', (t) => {
   t.end()
 })
 
-void t.test('a long name is split before its last word, and nothing of it is lost', (t) => {
+void t.test('a long name is split before its last word, and no part is lost', (t) => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom('a', '-', '.', '😀'), maxLength: 60 }),
@@ -284,7 +284,7 @@ void t.test('a long name is split before its last word, and nothing of it is los
   t.end()
 })
 
-void t.test('the address says by what the list is sorted, or the worst are first', (t) => {
+void t.test('the address holds the order of the list; by default, the worst are first', (t) => {
   const titles = ['Name', 'Hit ratio']
   for (const title of titles)
     for (const isDescending of [true, false]) {
@@ -296,7 +296,7 @@ void t.test('the address says by what the list is sorted, or the worst are first
   t.end()
 })
 
-void t.test('of a cache that looked nothing up no hit ratio is known', (t) => {
+void t.test('a cache without lookups has no hit ratio', (t) => {
   const of = (...values: readonly (number | null)[]) =>
     toRates({ counters: [], agents: [{ id: 1, time: 0, values }] }).get(1)
   t.same(of(8, 3, 1), { requests: 8, hitRatio: 0.75 })

@@ -1,4 +1,4 @@
-/** What invalidations and graphs decide without a browser: what is sent, where it is wrong, ranges, gaps. */
+/** What invalidations and graphs decide without a browser: the sent body, places of errors, ranges, gaps. */
 import fc from 'fast-check'
 import t from 'tap'
 import type { Mark } from '../../src/resources/mark.js'
@@ -34,7 +34,7 @@ const draft: Draft = {
   headers: 'X-Soft: 1:2\n',
 }
 
-void t.test('what was typed becomes the body of the call, or nothing yet', (t) => {
+void t.test('the typed text becomes the body of the call, or null while incomplete', (t) => {
   const tags = [{ id: 3 }, { id: 4 }]
   t.same(composeBody(draft), { type: 'ban', expression: 'req.url ~ a', target: { tags }, ttl: 60 })
   t.match(composeBody({ ...draft, text: 'a\nb' }), { expressions: ['a', 'b'] })
@@ -53,7 +53,7 @@ void t.test('what was typed becomes the body of the call, or nothing yet', (t) =
   t.end()
 })
 
-void t.test('a path or a site becomes a ban of it, and of nothing beside it', (t) => {
+void t.test('a path or a site becomes a ban of exactly that path or site', (t) => {
   const expressionsOf = (scope: 'prefix' | 'site', text: string) => toExpressions({ scope, text })
   t.same(expressionsOf('site', 'https://www.Example.com/x\nb.example:81'), [
     'req.http.host ~ "(?i)^www[.]example[.]com(:[0-9]+)?$"',
@@ -86,7 +86,7 @@ void t.test('a path or a site becomes a ban of it, and of nothing beside it', (t
   t.end()
 })
 
-void t.test('a refusal by the grammar is shown where it is', (t) => {
+void t.test('a grammar error is marked at its position', (t) => {
   const refusalOf = (text: string): string => {
     try {
       parseBanExpression(text)
@@ -116,14 +116,14 @@ void t.test('a refusal by the grammar is shown where it is', (t) => {
   t.end()
 })
 
-void t.test('everything is all caches, or what the API calls so', (t) => {
+void t.test('“everything” means all caches, or what the API reports as such', (t) => {
   t.ok(coversEverything({ target: { all: true } }, []))
   t.ok(coversEverything({ target: {} }, ['this ban matches every object of its targets']))
   t.notOk(coversEverything({ target: {} }, ['no VCL mentions it']))
   t.end()
 })
 
-void t.test('only what the API would do is offered', (t) => {
+void t.test('only actions that the API would accept are offered', (t) => {
   const result = { agent: { id: 1, name: 'a' }, error: null, at: null }
   const of = (stateName: string, state: 'pending' | 'failed' | 'done') =>
     listActions({ stateName, results: [{ ...result, state }] })
@@ -133,7 +133,7 @@ void t.test('only what the API would do is offered', (t) => {
   t.end()
 })
 
-void t.test('an address always says a range, and a zoom is read back as it was made', (t) => {
+void t.test('every address yields a valid range, and a zoom is read back unchanged', (t) => {
   const moment = fc.integer({ min: 1_500_000_000, max: 1_600_000_000 })
   fc.assert(
     fc.property(moment, fc.integer({ min: 1, max: 30_000_000 }), (from, length) => {
@@ -156,7 +156,7 @@ void t.test('an address always says a range, and a zoom is read back as it was m
   t.end()
 })
 
-void t.test('keys lead to ranges that can be read, never into the future, and back', (t) => {
+void t.test('keys lead to readable ranges, never into the future, and back', (t) => {
   const now = 1_700_000_000
   const longestSeconds = 2 * 365 * 86_400
   const zooms = fc
@@ -190,7 +190,7 @@ void t.test('keys lead to ranges that can be read, never into the future, and ba
   t.end()
 })
 
-void t.test('every point is drawn once, in order, and a gap stays one', (t) => {
+void t.test('every point is drawn once, in order, and a gap remains a gap', (t) => {
   const rows = fc.uniqueArray(fc.nat(200), { maxLength: 50 })
   fc.assert(
     fc.property(rows, rows, (one, two) => {
@@ -211,7 +211,7 @@ void t.test('every point is drawn once, in order, and a gap stays one', (t) => {
   t.end()
 })
 
-void t.test('a share of nothing is not known, a sum is of what is known', (t) => {
+void t.test('a ratio to zero is unknown; a sum is of the known values', (t) => {
   const series = (counter: string, ...values: readonly number[]) => ({
     counter,
     values: values.map((value, at) => ({ time: at * 10, value })),
@@ -226,7 +226,7 @@ void t.test('a share of nothing is not known, a sum is of what is known', (t) =>
   t.end()
 })
 
-void t.test('graphs of a domain mark deploys of its own groups only', (t) => {
+void t.test('graphs of a domain mark only the deploys of its own groups', (t) => {
   const mark = (type: 'vclgroup' | 'invalidation' | 'agent', id: number): Mark => ({
     at: '2026-01-01T00:00:00Z',
     kind: 'deploy',

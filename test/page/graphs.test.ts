@@ -1,4 +1,4 @@
-/** The graphs in the page, of a real cache with traffic: lines with values and units, zoom, a table, and why there may be none. */
+/** The graphs in the page, of a real cache with traffic: lines with values and units, zoom, a table, and the reason for a missing graph. */
 import t, { type Test } from 'tap'
 import { answering } from '../support/observe-cache.js'
 import {
@@ -23,13 +23,13 @@ void t.test('graphs in the page', async (t) => {
   const { wrongs } = harness
 
   await t.test('all caches come first, with their units', () => showTraffic(harness))
-  await t.test('a table says the same', (t) => readTable(t, harness))
-  await t.test('a name that is typed is the cache that is shown', (t) => pickCaches(t, harness))
-  await t.test('a group has the sums of its caches, or says why not', (t) => showGroup(t, harness))
-  await t.test('what happened is marked, and compared with before', (t) => mark(t, harness))
-  await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, harness))
-  await t.test('dragging zooms, and Back returns to the range before', (t) => zoom(t, harness))
-  await t.test('keys do it as well, and are told', (t) => zoomByKeys(t, harness))
+  await t.test('a table shows the same values', (t) => readTable(t, harness))
+  await t.test('a typed name selects the cache to show', (t) => pickCaches(t, harness))
+  await t.test('a group shows its caches’ sums, or why it has none', (t) => showGroup(t, harness))
+  await t.test('events are marked, and compared with the time before', (t) => mark(t, harness))
+  await t.test('every view is accessible: light and dark, wide and narrow', (t) => look(t, harness))
+  await t.test('dragging zooms, and Back returns to the previous range', (t) => zoom(t, harness))
+  await t.test('keys zoom as well, and are listed in the help', (t) => zoomByKeys(t, harness))
 
   t.same(wrongs, [])
 })
@@ -40,19 +40,19 @@ async function start(t: Test): Promise<Harness> {
   })
   const browser = await startBrowser(t)
   await eventually(
-    'the agent runs',
+    'the agent is Running',
     async () => (await api.findAgent('edge'))?.stateName === 'Running',
   )
   const mainFile = await api.makeFile('shop.vcl', answering('shop'))
   const deployment = await api.makeDeployment('here', await api.findTag('here'))
   const group = await api.makeGroup({ name: 'shop', mainFile, deployment })
   const { id, enginePort } = (await api.findAgent('edge')) ?? { id: 0, enginePort: 0 }
-  await eventually('requests were counted', async () => {
+  await eventually('requests are counted', async () => {
     for (let sent = 0; sent < 20; sent++) await fetch(`http://127.0.0.1:${enginePort}/`)
     const now = Math.floor(Date.now() / 1000)
     const path = `/agents/${id}/stats/client_req/AVERAGE/${now - 600}/${now}`
     const { text } = await api.call('GET', path)
-    const { values } = JSON.parse(text) as { values: readonly { value: number }[] } // the API's
+    const { values } = JSON.parse(text) as { values: readonly { value: number }[] } // of the API
     return values.filter(({ value }) => value > 0).length > 2
   })
   const opened = await openPage(t, browser, base, { path: '/graphs?range=10m' })
@@ -76,7 +76,7 @@ async function showTraffic({ page }: Harness): Promise<void> {
   )
 }
 
-/** Whether a chart's canvas has a point in the colour of what the selector finds beside it. */
+/** Whether a chart's canvas has a pixel in the colour of the element that the selector finds beside it. */
 const inked = `((name, selector) => {
   const figure = [...document.querySelectorAll('figure')].find((one) => one.textContent.startsWith(name))
   const canvas = figure.querySelector('canvas')
@@ -119,7 +119,7 @@ async function pickCaches(t: Test, harness: Harness): Promise<void> {
   await field.press('Enter')
   answerNames()
   await shown.getByText('edge', { exact: true }).waitFor()
-  t.equal(readField(harness, 'of'), `agents/${ids[0]}`, 'a whole name before a longer one')
+  t.equal(readField(harness, 'of'), `agents/${ids[0]}`, 'an exact name wins over a longer one')
   await page.getByRole('figure', { name: 'Threads' }).waitFor()
 
   await field.fill('00002')
@@ -145,7 +145,7 @@ async function pickCaches(t: Test, harness: Harness): Promise<void> {
     .waitFor()
 }
 
-/** Answers no list of names until the function returned is called: whoever types quickly is ahead of it. */
+/** Holds back the list of names until the returned function is called, as for a user who types faster than it loads. */
 async function holdNames({ page }: Harness): Promise<() => void> {
   let answer = () => {}
   const isAsked = new Promise<void>((resolve) => {
@@ -171,7 +171,7 @@ async function showGroup(t: Test, harness: Harness): Promise<void> {
 
   t.equal((await api.act(group, 'deploy', '?wait=300s')).status, 200)
   await page.goBack()
-  // 200 at rest; more where requests had to wait.
+  // 200 when idle; more if requests had to wait.
   await threads.getByText(/^[1-9][0-9,]{2,}$/).waitFor()
   t.equal(readField(harness, 'of'), `vclgroups/${group}`)
 }
@@ -206,14 +206,14 @@ async function look(t: Test, { page }: Harness): Promise<void> {
       t.same(await findBarriers(page), [], `${colorScheme} ${width}`)
     }
   const wide = 'document.documentElement.scrollWidth > innerWidth'
-  t.equal(await page.evaluate(wide), false, 'nothing sticks out')
+  t.equal(await page.evaluate(wide), false, 'nothing overflows')
   await page.setViewportSize({ width: 1280, height: 800 })
 }
 
 async function zoom(t: Test, { page }: Harness): Promise<void> {
   const plot = page.getByRole('img', { name: 'Hit ratio, as lines' })
   await plot.scrollIntoViewIfNeeded()
-  const box = await eventually('it is drawn', () => plot.boundingBox())
+  const box = await eventually('the chart is drawn', () => plot.boundingBox())
   const middle = box.y + box.height / 2
   await page.mouse.move(box.x + box.width * 0.4, middle)
   await page.mouse.down()
@@ -256,7 +256,7 @@ async function zoomByKeys(t: Test, { page }: Harness): Promise<void> {
   await page.getByRole('button', { name: 'Back to live' }).waitFor()
   t.equal(readLength(), 3_600)
   await page.keyboard.press('+')
-  await eventually('it is half as long', () => Promise.resolve(readLength() === 1_800))
+  await eventually('the range is half as long', () => Promise.resolve(readLength() === 1_800))
   await page.keyboard.press('-')
   await page.keyboard.press('ArrowRight')
   await page.getByRole('figure', { name: 'Hit ratio', exact: true }).waitFor()

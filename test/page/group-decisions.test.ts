@@ -1,4 +1,4 @@
-/** What the page decides about groups without a browser: what a deploy changes, where it goes, how far it is. */
+/** What the page decides about groups without a browser: the changes of a deploy, its caches, its progress. */
 import fc from 'fast-check'
 import t from 'tap'
 import { agentStates } from '../../src/resources/agent-state.js'
@@ -30,7 +30,7 @@ const pins = fc
     includes: includes.map((id) => pin(id, version)),
   }))
 
-void t.test('every file of both sides is compared once, and nothing with itself', (t) => {
+void t.test('each file of both sides is compared once, and no file with itself', (t) => {
   fc.assert(
     fc.property(fc.option(pins), pins, (before, after) => {
       const changes = compareFiles(before, after)
@@ -47,7 +47,7 @@ void t.test('every file of both sides is compared once, and nothing with itself'
   t.end()
 })
 
-void t.test('the next deploy takes the newest versions, but a pinned main VCL', (t) => {
+void t.test('the next deploy uses the newest versions, except for a pinned main VCL', (t) => {
   const includes = [{ id: 2, name: 'acl.vcl' }]
   const main = { id: 1, name: 'main.vcl' }
   const files = [pin(1, 5), pin(2, 7)]
@@ -58,7 +58,7 @@ void t.test('the next deploy takes the newest versions, but a pinned main VCL', 
 
   t.same(versions({ mainVCL: main, includes }), [5, 7])
   t.same(versions({ mainVCL: { ...main, version: 3 }, includes }), [3, 7])
-  t.equal(versions({ mainVCL: main, includes }, [pin(1, 5)]), null, 'not known')
+  t.equal(versions({ mainVCL: main, includes }, [pin(1, 5)]), null, 'a version is unknown')
   t.equal(versions({ mainVCL: null, includes }), null)
   t.same(compareNames(['a', 'b'], ['b', 'c']), [
     { name: 'b', what: 'kept' },
@@ -68,7 +68,7 @@ void t.test('the next deploy takes the newest versions, but a pinned main VCL', 
   t.end()
 })
 
-void t.test('the lines of the routing that go and come are told, alike caches together', (t) => {
+void t.test('added and removed routing lines are shown, once for caches with the same', (t) => {
   const on = (id: number, ...lines: readonly string[]) => ({
     agent: { id, name: `edge-${id}` },
     source: ['vcl 4.0;', ...lines].join('\n'),
@@ -87,7 +87,7 @@ void t.test('the lines of the routing that go and come are told, alike caches to
   t.end()
 })
 
-void t.test('deployments that were pinned are named by what is known of them', (t) => {
+void t.test('pinned deployments are named if their names are known', (t) => {
   const pinned = { deployments: [{ id: 1 }, { id: 2 }, { id: 3 }] }
   const reasons = [{ deployment: { id: 2, name: 'us' } }, { deployment: null }]
 
@@ -105,7 +105,7 @@ const place = (id: number, state: Place['state'], error: string | null = null): 
   deployedAt: null,
 })
 
-void t.test('a deploy loads on all before it switches, and is told so', (t) => {
+void t.test('a deploy loads on all caches before it switches, and shows both', (t) => {
   const places = [place(1, 'applying'), place(2, 'wanted'), place(3, 'failed', 'line 3: no')]
   const group = { stateName: 'Deploying', revision: 4, agentStates: places }
   const steps = (at: typeof group, before: number | null) =>
@@ -118,11 +118,11 @@ void t.test('a deploy loads on all before it switches, and is told so', (t) => {
   const done = { stateName: 'Active', revision: 5, agentStates: [place(1, 'applied')] }
   t.same(progress(done, 4), { done: 1, all: 1, failed: 0, away: 0, verb: 'switched' })
   t.equal(progress({ ...done, agentStates: [] }, 4), null)
-  t.equal(progress({ ...done, revision: 4 }, 4), null, 'nothing of it is seen yet')
+  t.equal(progress({ ...done, revision: 4 }, 4), null, 'no effect is visible yet')
   t.end()
 })
 
-void t.test('a cache that is Down is never done with a deploy', (t) => {
+void t.test('a cache that is Down is never counted as done', (t) => {
   const { Down, Failing } = agentStates
   const places = [place(1, 'applied'), place(2, 'wanted'), place(3, 'failed'), place(4, 'applied')]
   const group = { stateName: 'Deploying', revision: 4, agentStates: places }
@@ -153,7 +153,7 @@ void t.test('a cache that is Down is never done with a deploy', (t) => {
   t.end()
 })
 
-void t.test('what failed alike is told once, with its caches', (t) => {
+void t.test('equal failures are shown once, with their caches', (t) => {
   const places = [place(1, 'failed', 'a'), place(2, 'failed', 'a'), place(3, 'failed', 'b')]
 
   t.same(groupFailures([...places, place(4, 'applied')]), [
@@ -193,7 +193,7 @@ const group: Group = {
   updated: '',
 }
 
-void t.test('groups are found by what they consist of', (t) => {
+void t.test('groups are found by their parts', (t) => {
   for (const text of ['shop', 'main.v', 'example', 'eu', ''])
     t.same(filterGroups([group], { text, state: 'Active' }), [group], text)
   t.same(filterGroups([group], { text: 'us', state: '' }), [])
@@ -203,7 +203,7 @@ void t.test('groups are found by what they consist of', (t) => {
   t.end()
 })
 
-void t.test('the worst problem of a group stands beside its state, and sorts before it', (t) => {
+void t.test('a group’s worst problem is shown beside its state, and affects the order', (t) => {
   const text = { message: 'No', since: '', objects: [], remedy: 'Try again' }
   const failed = { ...text, code: 'load-failed', severity: 3 } as const
   const sick = { ...text, code: 'backend-sick', severity: 2 } as const
@@ -224,7 +224,7 @@ void t.test('the worst problem of a group stands beside its state, and sorts bef
   t.end()
 })
 
-void t.test('what may not be read is not written', (t) => {
+void t.test('fields without read permission are not written', (t) => {
   const fields = readGroupFields(group)
 
   t.same(toGroupBody(fields, { file: true, domain: true, deployment: true }), {

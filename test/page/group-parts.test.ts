@@ -1,4 +1,4 @@
-/** Tags, domains and deployments in the page, and a group with domains: its routing, its stage, and who may only look. */
+/** Tags, domains and deployments in the page, and a group with domains: its routing, its stage, and users who may only read. */
 import t, { type Test } from 'tap'
 import { callsTo } from '../coordinator/console/console-client.js'
 import type { ApiClient } from '../support/api-client.js'
@@ -21,45 +21,45 @@ interface Harness extends OpenPage {
   readonly api: ApiClient
 }
 
-void t.test('what groups are made of, in the page', async (t) => {
+void t.test('parts of groups in the page', async (t) => {
   const { base, api } = await startCoordinator(t, {
     words: ['--no-agent', '--name', 'edge', '--simulate', String(caches), '--tags', 'here'],
   })
   const browser = await startBrowser(t)
-  await eventually('all caches run', async () => {
+  await eventually('all agents are Running', async () => {
     const agents = await api.listAgents()
     return agents.filter(({ stateName }) => stateName === 'Running').length === caches
   })
   const harness = { api, ...(await openPage(t, browser, base, { path: '/tags' })) }
   await logInPage(harness.page)
 
-  await t.test('a tag is made, renamed, put back and deleted by its name', () => liveTag(harness))
-  await t.test('a domain that a group has is not deleted, and it is said why', () =>
+  await t.test('a tag is created, renamed, restored and deleted by name', () => liveTag(harness))
+  await t.test('a domain in use by a group is not deleted, and the reason is shown', () =>
     keepDomain(harness),
   )
-  await t.test('the routing of a deploy is shown before it', () => showRouting(harness))
-  await t.test('of two who edit a group none writes over the other unseen', () =>
+  await t.test('the routing of a deploy is previewed', () => showRouting(harness))
+  await t.test('concurrent edits of a group do not overwrite each other unseen', () =>
     editTogether(harness),
   )
-  await t.test('what is staged is seen beside what serves, then promoted', (t) => stage(t, harness))
+  await t.test('a stage is shown beside the release, then promoted', (t) => stage(t, harness))
   await t.test('a deploy in waves is watched, paused, advanced and aborted', (t) =>
     watchRollout(t, harness),
   )
-  await t.test('a policy is written, and what is wrong with it told at its input', (t) =>
+  await t.test('a policy is written, and its errors are shown at their inputs', (t) =>
     writePolicy(t, harness),
   )
-  await t.test('a deployment that would leave a group short asks once more', () => shrink(harness))
-  await t.test('a deploy that finds too few caches is begun, and made when there are enough', (t) =>
+  await t.test('a change that leaves a group short needs a confirmation', () => shrink(harness))
+  await t.test('a deploy without enough caches is pending until there are enough', (t) =>
     deployLater(t, harness),
   )
-  await t.test('a group of the console is shown, and nothing of it is changed here', async (t) => {
+  await t.test('a group of the console is shown, but cannot be changed here', async (t) => {
     await callsTo(base)('POST', '/v1/group', { body: { name: 'legacy' } })
     await showConsoleGroup(t, harness)
   })
   t.equal(await harness.page.locator('img').count(), 0)
   t.same(harness.wrongs, [])
 
-  await t.test('who may only look is offered nothing else', async (t) => {
+  await t.test('a user who may only read is offered no changes', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base, { path: '/groups' })
     await page.getByLabel('Organization').fill('red')
     await logInPage(page, await makeReader(api))
@@ -75,7 +75,7 @@ async function deployLater(t: Test, { page, api }: Harness): Promise<void> {
   const deployment = await api.makeDeployment('later', tag)
   const group = await api.makeGroup({ name: 'later', mainFile, deployment })
   const { text } = await api.call('POST', '/domains', { fqdn: 'later.example' })
-  const { id } = JSON.parse(text) as { id: number } // all that is made has an id
+  const { id } = JSON.parse(text) as { id: number } // every created object has an id
   await api.call('PUT', `/vclgroups/${group}`, { domains: [{ id }] })
   await page.goto(`/groups/${group}/deploy`)
 
@@ -273,7 +273,7 @@ async function lookOnly(t: Test, page: OpenPage['page']): Promise<void> {
   t.same(await findBarriers(page), [])
 }
 
-/** By the system administrator, before whom objects of several organizations stand. */
+/** As the system administrator, who sees the objects of several organizations. */
 async function seeOwner(t: Test, page: OpenPage['page']): Promise<void> {
   await page.goto('/groups')
   await page.setViewportSize({ width: 1920, height: 800 })
@@ -297,12 +297,12 @@ async function showConsoleGroup(t: Test, { page }: Harness): Promise<void> {
     t.equal(await page.getByRole('main').getByRole('link', { name }).count(), 0, String(name))
 }
 
-/** Who may read groups and nothing else, in an organization that has one. */
+/** An account that may only read groups, in an organization that has one. */
 async function makeReader(api: ApiClient) {
   const make = async (path: string, body: object): Promise<number> => {
     const { status, text } = await api.call('POST', path, body)
     if (status !== 201) throw new Error(`${path} answered ${status}: ${text}`)
-    return (JSON.parse(text) as { id: number }).id // all that is made has an id
+    return (JSON.parse(text) as { id: number }).id // every created object has an id
   }
   const organization = { id: await make('/organizations', { name: 'red' }) }
   const file = await make('/vcls', { name: 'x.vcl', source: 'vcl 4.1;\n', organization })
@@ -320,5 +320,5 @@ async function makeReader(api: ApiClient) {
 
 async function findId(api: ApiClient, path: string): Promise<number> {
   const { text } = await api.call('GET', path)
-  return (JSON.parse(text) as { id: number }[])[0]?.id ?? 0 // what the API documents
+  return (JSON.parse(text) as { id: number }[])[0]?.id ?? 0 // as in the API documentation
 }

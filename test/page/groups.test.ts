@@ -1,4 +1,4 @@
-/** Groups in the page, on a real cache: made, looked at before a deploy, deployed, changed, rolled back, refused, taken away. */
+/** Groups in the page, on a real cache: created, previewed, deployed, changed, rolled back, refused, deleted. */
 import t, { type Test } from 'tap'
 import { answering, fetchMark } from '../support/observe-cache.js'
 import {
@@ -33,20 +33,20 @@ void t.test('groups in the page', async (t) => {
   const harness = await start(t)
   const { page, wrongs } = harness
 
-  await t.test('a deployment and a group are made, a hostile name only shown', () => make(harness))
-  await t.test('what a deploy would do is told before it is done', (t) => deployFirst(t, harness))
+  await t.test('a deployment and a group are created; a hostile name is text', () => make(harness))
+  await t.test('the effect of a deploy is shown before it', (t) => deployFirst(t, harness))
   await t.test('a changed file is shown line by line, then deployed', (t) => deployNext(t, harness))
-  await t.test('an earlier revision is gone back to', (t) => goBack(t, harness))
-  await t.test('what does not compile is told with file and line, and the old serves on', (t) =>
+  await t.test('an earlier revision is restored', (t) => goBack(t, harness))
+  await t.test('a compile error is shown with file and line, and the old VCL still serves', (t) =>
     refuse(t, harness),
   )
-  await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, harness))
-  await t.test('what serves is recompiled', (t) => reload(t, harness))
-  await t.test('a deploy that fails where nothing is deployed does not look calm', (t) =>
+  await t.test('every view is accessible: light and dark, wide and narrow', (t) => look(t, harness))
+  await t.test('the deployed VCL is recompiled', (t) => reload(t, harness))
+  await t.test('a failed deploy of an inactive group is shown as an error', (t) =>
     failUndeployed(t, harness),
   )
-  await t.test('it is deleted, by its name', () => takeAway(harness))
-  await t.test('what the main VCL includes is proposed, also what its includes include', (t) =>
+  await t.test('it is deleted after typing its name', () => takeAway(harness))
+  await t.test('the includes of the main VCL are proposed, also nested ones', (t) =>
     proposeIncludes(t, harness),
   )
 
@@ -71,7 +71,7 @@ async function start(t: Test): Promise<Harness> {
   const mainFile = await api.makeFile('site.vcl', answering('first'))
   const browser = await startBrowser(t)
   await eventually(
-    'the agent runs',
+    'the agent is Running',
     async () => (await api.findAgent('edge'))?.stateName === 'Running',
   )
   const opened = await openPage(t, browser, base, { path: '/deployments' })
@@ -128,7 +128,7 @@ async function deployFirst(t: Test, harness: Harness): Promise<void> {
 async function deployNext(t: Test, harness: Harness): Promise<void> {
   const { page, cache, port, api, mainFile } = harness
   await choose(harness, 'Files 0')
-  // By somebody else: the plan that is looked at follows.
+  // By another user: the displayed plan follows.
   await api.editFile(mainFile, answering('second'))
 
   const files = page.getByRole('region', { name: 'Files' })
@@ -148,7 +148,7 @@ async function deployNext(t: Test, harness: Harness): Promise<void> {
   await press(harness, 'Deploy')
 
   await page.getByText('Deploying: 0 of 1 loaded').waitFor()
-  // They are shown without being asked for.
+  // They are shown automatically.
   const caches = page.getByRole('table', { name: 'Caches of the deploy' })
   await caches.getByText('loading', { exact: true }).waitFor()
   t.equal((await fetchMark(cache)).mark, 'first')
@@ -180,7 +180,7 @@ async function goBack(t: Test, harness: Harness): Promise<void> {
 
   await seeRevision(harness, 3)
   await result.getByRole('heading', { name: 'Since the rollback of revision 3' }).waitFor()
-  t.equal(await result.getByRole('button').count(), 0, 'not to what was gone back from')
+  t.equal(await result.getByRole('button').count(), 0, 'not to the revision that was left')
   await openSection(harness, 'History')
   await page.getByRole('button', { name: 'rollback · revision 3' }).waitFor()
   t.equal((await fetchMark(cache)).mark, 'first')
@@ -202,7 +202,7 @@ async function refuse(t: Test, harness: Harness): Promise<void> {
   t.equal(await place.getAttribute('href'), `/files/${mainFile}?line=3`)
   await keepScreenshot(page, 'group-refused')
 
-  // By who does not look.
+  // By a user without the preview.
   await api.act(await groupId(api), 'deploy')
 
   const failed = page.getByRole('region', { name: 'The last deploy failed' })
@@ -261,17 +261,17 @@ async function failUndeployed(t: Test, harness: Harness): Promise<void> {
   await dialog.getByRole('textbox').fill(hostile)
   await sure.click()
   await page.getByRole('heading', { name: 'Inactive' }).waitFor()
-  await eventually('nothing is served', async () => (await fetchMark(cache)).status === 503)
+  await eventually('the cache is idle', async () => (await fetchMark(cache)).status === 503)
 
   await api.editFile(mainFile, 'vcl 4.1;\nbackend default none;\nsub vcl_recv { sett; }\n')
-  // By somebody else: here its plan shows that it would fail.
+  // By another user: here, the plan shows that it would fail.
   t.equal((await api.act(await groupId(api), 'deploy')).status, 422)
   await page.reload()
 
   await page.getByRole('heading', { name: /Inactive deploy failed/ }).waitFor()
   await openSection(harness, 'Overview')
   await page.getByRole('region', { name: 'The last deploy failed' }).waitFor()
-  t.equal(await page.getByRole('region', { name: 'Problems' }).count(), 0, 'it is told once')
+  t.equal(await page.getByRole('region', { name: 'Problems' }).count(), 0, 'it is shown once')
   const address = page.url()
   await page.locator('.view-head-back').click()
   const problem = page.getByRole('row', { name: /Inactive load failed/ }).getByText('load failed')
@@ -314,7 +314,7 @@ async function proposeIncludes(t: Test, { page, api }: Harness): Promise<void> {
   await dialog.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('heading', { name: 'whole' }).waitFor()
   const { text } = await api.call('GET', '/vclgroups?name=whole')
-  const [made] = JSON.parse(text) as { includes: { name: string }[] }[] // what the API documents
+  const [made] = JSON.parse(text) as { includes: { name: string }[] }[] // as in the API documentation
   t.same(made?.includes.map(({ name }) => name).toSorted(), ['lists.vcl', 'rules.vcl'])
 }
 
@@ -324,7 +324,7 @@ function openSection({ page }: Harness, name: string): Promise<void> {
   return sections.getByRole('link', { name, exact: true }).click()
 }
 
-/** A part of the deploy; its name has how much there is. */
+/** A part of the deploy; its name includes the count. */
 function choose({ page }: Harness, name: string): Promise<void> {
   const parts = page.getByRole('group', { name: 'Parts of the deploy' })
   return parts.getByRole('button', { name }).click()
@@ -338,12 +338,12 @@ function press({ page }: Harness, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).click()
 }
 
-/** It is told beside the name once it serves. */
+/** The heading shows the revision once it serves. */
 function seeRevision({ page }: Harness, revision: number): Promise<void> {
   return page.getByRole('heading', { name: new RegExp(`Active revision ${revision}$`) }).waitFor()
 }
 
 async function groupId(api: ApiClient): Promise<number> {
   const { text } = await api.call('GET', '/vclgroups')
-  return (JSON.parse(text) as { id: number }[])[0]?.id ?? 0 // what the API documents
+  return (JSON.parse(text) as { id: number }[])[0]?.id ?? 0 // as in the API documentation
 }

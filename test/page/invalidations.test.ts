@@ -1,4 +1,4 @@
-/** Bans and purges in the page, on a real cache: written, judged while they are written, followed, cancelled and deleted. */
+/** Bans and purges in the page, on a real cache: written, validated while typing, followed, cancelled and deleted. */
 import t, { type Test } from 'tap'
 import { answering } from '../support/observe-cache.js'
 import {
@@ -14,7 +14,7 @@ import { makeStateDir, startCoordinator, startDaemon } from '../support/daemon.j
 import { eventually } from '../support/eventually.js'
 
 const hostile = '<img src=x onerror=alert(1)>'
-/** Of a cache that is away. */
+/** The name of a cache that is Down. */
 const away = 'far'
 
 interface Harness extends OpenPage {
@@ -25,15 +25,15 @@ void t.test('invalidations in the page', async (t) => {
   const harness = await start(t)
   const { page, wrongs } = harness
 
-  await t.test('a ban is judged while it is written, and reaches its cache', (t) => ban(t, harness))
+  await t.test('a ban is validated while typing, and reaches its cache', (t) => ban(t, harness))
   await t.test('a purge of a URL reaches the cache that holds it', () => purge(harness))
-  await t.test('everything is asked for by name', () => banAll(harness))
-  await t.test('what waits for a cache that is away says so, is cancelled and deleted', () =>
+  await t.test('a ban of everything needs a confirmation', () => banAll(harness))
+  await t.test('a ban that waits for a Down cache is shown as such, cancelled and deleted', () =>
     banAway(harness),
   )
-  await t.test('all below a path goes, without an expression', (t) => clearSite(t, harness))
-  await t.test('the list shows what fits the filters of the address', (t) => filter(t, harness))
-  await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, harness))
+  await t.test('all objects below a path are banned', (t) => clearSite(t, harness))
+  await t.test('the list follows the filters of the address', (t) => filter(t, harness))
+  await t.test('every view is accessible: light and dark, wide and narrow', (t) => look(t, harness))
 
   t.equal(await page.locator('img').count(), 0)
   t.same(wrongs, [])
@@ -56,7 +56,7 @@ async function start(t: Test): Promise<Harness> {
   for (const name of ['edge', away])
     await eventually(`${name} runs`, async () => (await stateOf(name)) === 'Running')
   await far.stop()
-  await eventually('one is away', async () => (await stateOf(away)) === 'Down')
+  await eventually('one agent is Down', async () => (await stateOf(away)) === 'Down')
   await makeShop(api)
   const opened = await openPage(t, browser, base, { path: '/invalidations' })
   await logInPage(opened.page)
@@ -65,7 +65,7 @@ async function start(t: Test): Promise<Harness> {
 
 /** A group with a domain, on the real cache. */
 async function makeShop(api: ApiClient): Promise<void> {
-  const read = ({ text }: { readonly text: string }) => JSON.parse(text) as { id: number } // the API's
+  const read = ({ text }: { readonly text: string }) => JSON.parse(text) as { id: number } // of the API
   const domain = read(await api.call('POST', '/domains', { fqdn: 'www.example.com' }))
   const mainVCL = { id: await api.makeFile('shop.vcl', answering('shop')) }
   const deployment = await api.makeDeployment('here', await api.findTag('here'))
@@ -77,7 +77,7 @@ async function makeShop(api: ApiClient): Promise<void> {
       deployments: [{ id: deployment }],
     }),
   )
-  await eventually('it is deployed', async () => (await api.act(id, 'deploy')).status === 200)
+  await eventually('the deploy succeeds', async () => (await api.act(id, 'deploy')).status === 200)
 }
 
 async function ban(t: Test, { page }: Harness): Promise<void> {
@@ -89,12 +89,12 @@ async function ban(t: Test, { page }: Harness): Promise<void> {
 
   await field.fill('obj.status = 404')
   await page.getByText(/position 12: "=" is not an operator/).waitFor()
-  t.equal(await page.locator('mark').textContent(), '=', 'it is marked in the text')
+  t.equal(await page.locator('mark').textContent(), '=', 'the error is marked')
   await keepScreenshot(page, 'invalidation-wrong')
   t.same(await findBarriers(page), [])
   await page.getByRole('button', { name: 'Ban', exact: true }).last().click()
   const selected = 'getSelection().toString()'
-  await eventually('what is wrong is selected', async () => {
+  await eventually('the error is selected', async () => {
     return (await page.evaluate(selected)) === '='
   })
 
@@ -187,9 +187,9 @@ async function banAway({ page }: Harness): Promise<void> {
 
 async function filter(t: Test, { page }: Harness): Promise<void> {
   const rows = page.getByRole('row').filter({ has: page.getByRole('link') })
-  await eventually('three are left', async () => (await rows.count()) === 3)
+  await eventually('three remain', async () => (await rows.count()) === 3)
   await page.getByRole('button', { name: 'Purges', exact: true }).click()
-  await eventually('the purge alone', async () => (await rows.count()) === 1)
+  await eventually('only the purge remains', async () => (await rows.count()) === 1)
   t.equal(new URL(page.url()).searchParams.get('type'), 'purge')
   await page.goto('/invalidations?state=Waiting')
   await rows.filter({ hasText: 'obj.status == 404' }).waitFor()

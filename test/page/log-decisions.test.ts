@@ -1,4 +1,4 @@
-/** What the log decides without a browser: its query, what of it was refused, how lines read. */
+/** What the log decides without a browser: its query, the place of an error in it, the display of lines. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -47,7 +47,7 @@ const request: LoggedRequest = {
   xid: 3,
 }
 
-void t.test('the fields are composed into one query, the own one first', (t) => {
+void t.test('the fields are combined into one query, with the typed query first', (t) => {
   t.equal(composeQuery(none), '')
   t.equal(composeQuery({ ...none, query: ' RespStatus == 404 ' }), 'RespStatus == 404')
   t.equal(
@@ -57,14 +57,14 @@ void t.test('the fields are composed into one query, the own one first', (t) => 
   t.equal(
     composeQuery({ ...none, status: '9xx', handling: 'none' }),
     '',
-    'unknown words say nothing',
+    'unknown values are ignored',
   )
   const words = selectTraffic({ ...none, agents: '1,2', domain: '3', query: 'Hit' })
   t.same(Object.fromEntries(words), { agents: '1,2', domain: '3', q: 'Hit' })
   t.end()
 })
 
-void t.test('whatever a URL contains, the query is right and finds that text', (t) => {
+void t.test('for any URL, the query is valid and finds that text', (t) => {
   const text = fc.string({
     unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
     minLength: 1,
@@ -88,7 +88,7 @@ void t.test('whatever a URL contains, the query is right and finds that text', (
   t.end()
 })
 
-void t.test('only what the fields say is shown', (t) => {
+void t.test('only requests that match the fields are shown', (t) => {
   t.ok(fits(request, none))
   t.ok(fits(request, { ...none, status: '5xx', handling: 'miss' }))
   t.notOk(fits(request, { ...none, status: '4xx' }))
@@ -96,7 +96,7 @@ void t.test('only what the fields say is shown', (t) => {
   t.end()
 })
 
-void t.test('a refusal is told at its place in the own query', (t) => {
+void t.test('an error is shown at its place in the typed query', (t) => {
   const filter = { ...none, query: ' Hit andd TTL', url: '/a' }
   const at = (position: number) => refuse(`q, position ${position}: "andd" is wrong`)
   // "(Hit andd TTL) and …"
@@ -105,7 +105,7 @@ void t.test('a refusal is told at its place in the own query', (t) => {
     mark: { from: 5, to: 9 },
   })
   t.match(locateRefusal(at(5), { ...none, query: 'Hit andd' }), { mark: { from: 4, to: 8 } })
-  t.equal(locateRefusal(at(30), filter).mark, null, 'behind it: of a field')
+  t.equal(locateRefusal(at(30), filter).mark, null, 'after the typed query: from a field')
   t.equal(locateRefusal(refuse('q: it is too long'), filter).mark, null)
   t.end()
 })
@@ -169,7 +169,7 @@ void t.test('records become steps in the order in which a request waited for the
   t.end()
 })
 
-void t.test('no record is lost or told twice, whatever was logged', (t) => {
+void t.test('every record is shown exactly once, for any log', (t) => {
   const anyRecord = fc.record({
     tag: fc.constantFrom('Timestamp', 'VCL_call', 'RespStatus', 'Hit', 'Error', 'ReqURL'),
     text: fc.constantFrom('HASH', 'MISS', 'Restart: 1 0 0', 'Start: 2 0 0', 'odd', ''),
@@ -181,7 +181,7 @@ void t.test('no record is lost or told twice, whatever was logged', (t) => {
   })
   fc.assert(
     fc.property(fc.array(anyPart, { maxLength: 6 }), fc.nat(), (some, seed) => {
-      // Each is made for one before it, as the cache counts.
+      // Each has a parent before it, as the cache numbers them.
       const parts = some.map((one, at) => ({
         ...one,
         xid: at + 1,
@@ -196,7 +196,7 @@ void t.test('no record is lost or told twice, whatever was logged', (t) => {
   t.end()
 })
 
-void t.test('times have milliseconds, and no character of a client acts', (t) => {
+void t.test('times have milliseconds, and control characters of clients are escaped', (t) => {
   t.match(formatClock(request.at), /^\d\d:\d\d:05\.006$/)
   t.equal(formatText('/\u001b[31m\u202e<b>'), '/\\u001b[31m\\u202e<b>')
   t.equal(formatText(''), '–')

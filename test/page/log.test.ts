@@ -20,7 +20,7 @@ interface Harness extends OpenPage {
   readonly coordinator: CoordinatorProcess
   readonly group: number
   readonly agent: number
-  /** One request to the cache. */
+  /** Sends one request to the cache. */
   readonly ask: (path: string) => Promise<void>
 }
 
@@ -29,18 +29,18 @@ void t.test('the log in the page', async (t) => {
   const { wrongs } = harness
 
   await t.test('requests are shown as they are answered', (t) => showRequests(t, harness))
-  await t.test('a press on one opens its facts, by keys too', () => openRequest(harness))
-  await t.test('with its whole record it is a timeline', (t) => showTimeline(t, harness))
-  await t.test('texts of clients are never more than texts', (t) => showHostile(t, harness))
-  await t.test('fields choose, and stay in the address', (t) => filter(t, harness))
-  await t.test('a wrong query is told at its field', (t) => refuse(t, harness))
-  await t.test('paused it reads nothing', (t) => pause(t, harness))
-  await t.test('what is left out is counted', () => drop(harness))
-  await t.test('top lists count with the same fields', (t) => countTop(t, harness))
-  await t.test('groups and caches lead to their log', (t) => follow(t, harness))
-  await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, harness))
-  await t.test('who leaves the view ends its stream', (t) => leave(t, harness))
-  await t.test('a broken stream is told and taken up again', (t) => breakOff(t, harness))
+  await t.test('a click or a key on a request opens its details', () => openRequest(harness))
+  await t.test('a whole record is shown as a timeline', (t) => showTimeline(t, harness))
+  await t.test('texts of clients are shown as text only', (t) => showHostile(t, harness))
+  await t.test('fields filter, and are kept in the address', (t) => filter(t, harness))
+  await t.test('an invalid query is reported at its field', (t) => refuse(t, harness))
+  await t.test('while paused, it reads nothing', (t) => pause(t, harness))
+  await t.test('dropped lines are counted', () => drop(harness))
+  await t.test('top lists use the same fields', (t) => countTop(t, harness))
+  await t.test('groups and caches link to their log', (t) => follow(t, harness))
+  await t.test('every view is accessible: light and dark, wide and narrow', (t) => look(t, harness))
+  await t.test('leaving the view ends its stream', (t) => leave(t, harness))
+  await t.test('an interrupted stream is reported and resumed', (t) => breakOff(t, harness))
 
   t.same(wrongs, [])
 })
@@ -51,7 +51,7 @@ async function start(t: Test): Promise<Harness> {
   })
   const { base, api } = coordinator
   const browser = await startBrowser(t)
-  const { id, enginePort } = await eventually('the log can be read', async () => {
+  const { id, enginePort } = await eventually('the agent can read the log', async () => {
     const agent = await api.findAgent('edge')
     const isReady = agent?.stateName === 'Running' && agent.capabilities.includes('log')
     return isReady ? agent : undefined
@@ -66,7 +66,7 @@ async function start(t: Test): Promise<Harness> {
   return { ...opened, coordinator, api, group, agent: id, ask }
 }
 
-/** Raw, since clients send what fetch would not. */
+/** Over a socket, since clients send requests that fetch would not. */
 function send(port: number, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
@@ -82,7 +82,7 @@ function rowsOf({ page }: Harness, text: string) {
   return page.getByRole('region', { name: 'Requests' }).getByRole('row').filter({ hasText: text })
 }
 
-/** Until so many runs of the cache's log tool are children of the daemon. */
+/** Waits until this many processes of the cache's log tool are children of the daemon. */
 async function untilReaders({ coordinator }: Harness, count: number): Promise<void> {
   await eventually(`${count} log tools run`, async () => {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
@@ -95,7 +95,7 @@ async function untilReaders({ coordinator }: Harness, count: number): Promise<vo
   })
 }
 
-/** Sends it until it is shown: a stream begins some time after its call. */
+/** Repeats the request until it is shown: a stream begins some time after its call. */
 async function untilShown(harness: Harness, path: string, text = path): Promise<void> {
   await eventually(`${text} is shown`, async () => {
     await harness.ask(path)
@@ -171,7 +171,7 @@ async function filter(t: Test, harness: Harness): Promise<void> {
     status: '2xx',
     vclGroup: String(group),
   })
-  await eventually('what fits is shown', async () => {
+  await eventually('a matching request is shown', async () => {
     await harness.ask('/other')
     await harness.ask('/a/b?c')
     return (await rowsOf(harness, '/a/b?c').count()) > 0
@@ -211,14 +211,14 @@ async function pause(t: Test, harness: Harness): Promise<void> {
   await page.getByRole('status').getByText('Paused').waitFor()
   await untilReaders(harness, 0)
   await harness.ask('/while-paused')
-  t.ok((await rowsOf(harness, '/before-pause').count()) > 0, 'what was read stays')
+  t.ok((await rowsOf(harness, '/before-pause').count()) > 0, 'lines that were read remain')
   await page.getByRole('button', { name: 'Resume' }).click()
   await untilShown(harness, '/after-pause')
   t.equal(await rowsOf(harness, '/while-paused').count(), 0)
 }
 
 async function drop(harness: Harness): Promise<void> {
-  await eventually('lines are left out', async () => {
+  await eventually('lines are dropped', async () => {
     await Promise.all(Array.from({ length: 150 }, () => harness.ask('/many')))
     return (await harness.page.getByText(/ lines? (were|was) left out/).count()) > 0
   })
@@ -238,7 +238,7 @@ async function countTop(t: Test, harness: Harness): Promise<void> {
     .getByRole('region', { name: 'Top' })
     .getByRole('row')
     .filter({ hasText: '/top/1' })
-  await eventually('it is counted', async () => {
+  await eventually('the URL is counted', async () => {
     await Promise.all([
       harness.ask('/top/1'),
       harness.ask('/top/1'),
@@ -249,7 +249,7 @@ async function countTop(t: Test, harness: Harness): Promise<void> {
   })
   const rows = page.getByRole('region', { name: 'Top' }).getByRole('row')
   t.match(await rows.nth(1).textContent(), /^shop\.example\/top\/1\d+[\d.]+%$/)
-  t.equal(await rows.count(), 3, 'a head and two URLs')
+  t.equal(await rows.count(), 3, 'a header and two URLs')
   await page.getByText(/^Counted for 5 s until \d\d:\d\d:\d\d$/).waitFor()
   await page.getByRole('button', { name: 'Bytes' }).click()
   t.equal(new URL(page.url()).searchParams.get('by'), 'bytes')
@@ -285,7 +285,7 @@ async function lookAt(t: Test, { page }: Harness, name: string): Promise<void> {
       await keepScreenshot(page, `${name}-${colorScheme}-${width}`)
       t.same(await findBarriers(page), [], `${colorScheme} ${width}`)
       const wide = 'document.documentElement.scrollWidth > innerWidth'
-      t.equal(await page.evaluate(wide), false, 'nothing sticks out')
+      t.equal(await page.evaluate(wide), false, 'nothing overflows')
     }
 }
 

@@ -1,4 +1,4 @@
-/** Logging in to the page by an organization's identity provider, and who may see nothing yet. */
+/** Login to the page with an organization's identity provider, and accounts without permissions. */
 import type { Route } from 'playwright-core'
 import t from 'tap'
 import { findBarriers, keepScreenshot, openPage, startBrowser } from '../support/browser.js'
@@ -6,7 +6,7 @@ import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startIdentityProvider } from '../support/identity-provider.js'
 
-void t.test('the page takes up a login by an identity provider', async (t) => {
+void t.test('the page completes a login with an identity provider', async (t) => {
   const { base, api } = await startCoordinator(t)
   const callback = `${base}/api/v1/auth/oidc/callback`
   const secret = 'a client secret of the test'
@@ -16,7 +16,7 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
   provider.person = 'person-1'
   provider.claims.set('person-1', { preferred_username: 'ines' })
   const made = await api.call('POST', '/organizations', { name: 'red', accessTTL: 6 })
-  const organization = JSON.parse(made.text) as { id: number } // as the API's document says
+  const organization = JSON.parse(made.text) as { id: number } // as in the API documentation
   const idp = await api.call('POST', '/idps', {
     organization: { id: organization.id },
     baseURL: provider.issuer,
@@ -43,7 +43,7 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
   page.on('response', (answer) => {
     if (answer.url().endsWith('/auth/refresh') && answer.status() === 200) renewals++
   })
-  await eventually('the token is renewed before it runs out', () => renewals >= 2)
+  await eventually('the token is renewed before it expires', () => renewals >= 2)
   await page.reload()
   await page.getByText('There is nothing that you may see yet').waitFor()
 
@@ -57,9 +57,9 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
   await field.waitFor()
   await page.unroute('**/auth/logout')
   const left = await api.call('GET', `/sessions?organization.id=${organization.id}`)
-  t.equal(left.text, '[]', 'logging out ends the session, also with a token that ran out')
+  t.equal(left.text, '[]', 'logout ends the session, even with an expired token')
 
-  await t.test('logging out waits for a renewal that is under way', async (t) => {
+  await t.test('logout waits for a pending renewal', async (t) => {
     const seen: string[] = []
     page.on('request', (request) => {
       if (request.url().endsWith('/auth/logout')) seen.push('logout')
@@ -79,7 +79,7 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
     await page.route('**/auth/refresh', renew, { times: 1 })
     await asked
     await page.getByRole('button', { name: 'Log out' }).click()
-    // What the click asked for was sent before this.
+    // The requests of the click were sent before this one.
     await page.evaluate(() => fetch('/readyz'))
     release()
     await field.waitFor()
@@ -88,7 +88,7 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
     t.equal(text, '[]')
   })
 
-  await t.test('a logout that is not answered ends the session on the page', async (t) => {
+  await t.test('an unanswered logout ends the session on the page', async (t) => {
     await field.fill('red')
     await way.click()
     await page.getByText('There is nothing that you may see yet').waitFor()

@@ -1,4 +1,4 @@
-/** The start page: what the fleet does, what is wrong with it, who changed what; and its decisions. */
+/** The start page: the traffic of the fleet, its problems, recent changes; and its decisions. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -23,7 +23,7 @@ import { eventually } from '../support/eventually.js'
 
 const unknown: Figures = { requests: null, hitRatio: null, errors: null, failedFetches: null }
 
-void t.test('states stand the worst first, and none without anybody in it', (t) => {
+void t.test('the worst states are first, and empty states are omitted', (t) => {
   t.same(
     listCounts({ Running: 8, Failing: 1, Down: 2, ReadOnly: 0, Locked: 0 }).map(({ name }) => name),
     ['Down', 'Failing', 'Running'],
@@ -34,7 +34,7 @@ void t.test('states stand the worst first, and none without anybody in it', (t) 
   t.end()
 })
 
-void t.test('the button does what the person may, or leads to what is ill', (t) => {
+void t.test('the button offers the permitted remedy, or a link to the object', (t) => {
   const everything = () => true
   const nothing = () => false
   const choose = (
@@ -53,7 +53,7 @@ void t.test('the button does what the person may, or leads to what is ill', (t) 
   t.match(choose('load-failed', group, back), [{ kind: 'rollback' }, open])
   const forward = { objects: [cache], remedy: 'Deploy it again' }
   t.match(choose('load-failed', group, forward), [open, open], 'the console has no rollback')
-  t.match(choose('load-failed', group), [open, open], 'what changed nothing is not taken back')
+  t.match(choose('load-failed', group), [open, open], 'no rollback of a deploy without effect')
   t.match(choose('behind-on-invalidations', entry, { remedy: '`invalidations retry 4`' }), [
     { kind: 'retry', path: '/invalidations/4/retry' },
     { href: '/invalidations/4' },
@@ -68,7 +68,7 @@ void t.test('the button does what the person may, or leads to what is ill', (t) 
   t.end()
 })
 
-void t.test('a rollback goes to the newest revision of other files', (t) => {
+void t.test('a rollback goes to the newest revision with other files', (t) => {
   const entry = (revision: number | null, version: number, action = 'deploy') => ({
     revision,
     action,
@@ -86,7 +86,7 @@ void t.test('a rollback goes to the newest revision of other files', (t) => {
   t.end()
 })
 
-void t.test('a sentence is split around the name in it, and nothing of it is lost', (t) => {
+void t.test('a sentence is split around the name in it, and no part is lost', (t) => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (text, name) => {
       const parts = splitAtName(text, name)
@@ -99,7 +99,7 @@ void t.test('a sentence is split around the name in it, and nothing of it is los
   t.end()
 })
 
-void t.test('an hour ago is compared in words; what is noise is not', (t) => {
+void t.test('the change since an hour ago is described, and small changes are neutral', (t) => {
   const requests = { name: 'requests', isMore: 'neutral' } as const
   const failures = { name: 'failedFetches', isMore: 'bad' } as const
   const hits = { name: 'hitRatio', isMore: 'good' } as const
@@ -121,7 +121,7 @@ void t.test('an hour ago is compared in words; what is noise is not', (t) => {
   t.end()
 })
 
-void t.test('a gap in the course is a gap in the line', (t) => {
+void t.test('a gap in the values is a gap in the line', (t) => {
   const step = (minute: number) => ({
     ...unknown,
     requests: minute,
@@ -144,7 +144,7 @@ void t.test('a gap in the course is a gap in the line', (t) => {
   t.end()
 })
 
-void t.test('deploys, bans and outages are marked; what is away together is one outage', (t) => {
+void t.test('deploys, bans and outages are marked; simultaneous outages are merged', (t) => {
   const at = (seconds: number) => new Date(seconds * 1000).toISOString()
   const common = { failed: false, account: 'anna', revision: null }
   const away = { ...common, kind: 'agent-down', account: null } as const
@@ -166,7 +166,7 @@ void t.test('deploys, bans and outages are marked; what is away together is one 
   t.end()
 })
 
-void t.test('only what is out as a whole is shaded, since it began', (t) => {
+void t.test('only a complete outage is shaded, from its begin', (t) => {
   const problem = (code: 'all-backends-sick' | 'backend-sick' | 'below-min', second: number) => ({
     ...({ code, severity: 3, message: 'why', objects: [], remedy: '' } as const),
     since: new Date(second * 1000).toISOString(),
@@ -187,7 +187,7 @@ void t.test('the start page', async (t) => {
     ],
   })
   const browser = await startBrowser(t)
-  await eventually('all caches are known', async () => (await api.listAgents()).length === 20)
+  await eventually('all caches are registered', async () => (await api.listAgents()).length === 20)
   const group = await api.makeGroup({
     name: 'shop',
     mainFile: await api.makeFile('main.vcl', 'vcl 4.1; backend default none;'),
@@ -197,7 +197,7 @@ void t.test('the start page', async (t) => {
   const { page, wrongs } = await openPage(t, browser, base)
   await logInPage(page)
 
-  await t.test('it says how many are how, what they serve, and who did what', async () => {
+  await t.test('it shows states, traffic and recent changes', async () => {
     const states = page.getByRole('list', { name: 'States' })
     await states.getByRole('link', { name: '20 Running' }).waitFor()
     await states.getByRole('link', { name: '1 Active' }).waitFor()
@@ -214,7 +214,7 @@ void t.test('the start page', async (t) => {
     await page.goBack()
   })
 
-  await t.test('what changes is told as it changes', async () => {
+  await t.test('changes are shown live', async () => {
     await page.getByText('Live', { exact: true }).waitFor()
     await api.makeTag('just-made')
     const changes = page.getByRole('region', { name: 'Recent changes' })
@@ -222,7 +222,7 @@ void t.test('the start page', async (t) => {
   })
 
   await t.test(
-    'a killed cache is told with its reason, and its button leads to a mend',
+    'a killed cache is shown with the reason, and its button leads to the remedy',
     async (t) => {
       const well = page.getByText('All is well')
       const start = (): Daemon =>
@@ -234,7 +234,7 @@ void t.test('the start page', async (t) => {
       const tokenFile = join(stateDir, 'token')
       await writeFile(tokenFile, await api.makeJoinToken(), { mode: 0o600 })
       const agent = start()
-      await eventually('it runs', async () => (await api.findAgent('doomed'))?.state === 1)
+      await eventually('it is Running', async () => (await api.findAgent('doomed'))?.state === 1)
       await well.waitFor()
 
       await agent.kill()
@@ -253,7 +253,7 @@ void t.test('the start page', async (t) => {
     },
   )
 
-  await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
+  await t.test('every view is accessible: light and dark, wide and narrow', async (t) => {
     await look(t, 'overview')
     t.same(wrongs, [])
   })
@@ -266,7 +266,7 @@ void t.test('the start page', async (t) => {
         await keepScreenshot(page, `${name}-${colorScheme}-${width}`)
         t.same(await findBarriers(page), [], `${colorScheme} ${width}`)
         const wide = 'document.documentElement.scrollWidth > innerWidth'
-        t.equal(await page.evaluate(wide), false, 'nothing sticks out')
+        t.equal(await page.evaluate(wide), false, 'nothing overflows')
       }
   }
 })

@@ -1,4 +1,4 @@
-/** What the page decides about rollouts without a browser: words, what may be said to one, its bake, its marks. */
+/** What the page decides about rollouts without a browser: words, the offered verbs, the bake, the marks. */
 import fc from 'fast-check'
 import t from 'tap'
 import { completePolicy } from '../../src/coordinator/rollouts/policy.js'
@@ -69,7 +69,7 @@ const rollout: Rollout = {
   bakedSeconds: 34,
 }
 
-void t.test('what is offered is what the coordinator would take', (t) => {
+void t.test('the page offers exactly the verbs that the coordinator would accept', (t) => {
   const verbs = ['pause', 'resume', 'advance', 'abort'] as const
   for (const state of Object.values(rolloutStates))
     for (const wave of [1, 2]) {
@@ -82,7 +82,7 @@ void t.test('what is offered is what the coordinator would take', (t) => {
   t.end()
 })
 
-void t.test('it is told in a line, in words', (t) => {
+void t.test('a rollout is described in a line', (t) => {
   t.equal(describeRollout(rollout), 'Rollout 7 to revision 5: Baking, wave 2 of 3')
   t.equal(wordOfState('RollingBack'), 'Rolling back')
   t.match(describeRollout({ ...rollout, wave: 0 }), /no wave of 3 begun$/)
@@ -97,7 +97,7 @@ void t.test('each wave has its state, and a verdict once it has ended', (t) => {
   t.end()
 })
 
-void t.test('a bake is told by the seconds that were observed, and when it is prolonged', (t) => {
+void t.test('a bake is described by the observed seconds, also when it is prolonged', (t) => {
   t.equal(describeBake(rollout), 'Observed for 34 of 60 s')
   t.match(describeBake({ ...rollout, bakedSeconds: 75 }), /^Observed for 75 s: .* at most 120 s/)
   t.equal(describeBake({ bakedSeconds: 61, policy: { bake: 60 } }), 'Observed for 60 of 60 s')
@@ -127,7 +127,7 @@ void t.test('every agent of a wave is counted in one state', (t) => {
   t.end()
 })
 
-void t.test('gates have names and units, and what fails stands first', (t) => {
+void t.test('gates have names and units, and failed ones are first', (t) => {
   for (const name of gateNames) t.not(nameGate(name), name, `${name} has words`)
   t.equal(nameGate('of-a-later-version'), 'of-a-later-version')
   t.equal(formatFigure('errors', 0.0789), '7.9%')
@@ -158,7 +158,7 @@ void t.test('gates have names and units, and what fails stands first', (t) => {
   t.end()
 })
 
-void t.test('one that has ended is shown for ten minutes, one that runs always', (t) => {
+void t.test('an ended rollout is shown for ten minutes, a running one always', (t) => {
   const at = Date.parse(later)
   t.equal(findShown([], at), null)
   t.equal(findShown([rollout], at + 86_400_000), rollout)
@@ -178,7 +178,7 @@ void t.test('its charts begin ten minutes before it, with a mark for each wave',
   t.end()
 })
 
-void t.test('the history says in a word how it went, and in a line why', (t) => {
+void t.test('the history shows the result in a word, and the reason in a line', (t) => {
   t.equal(nameResult('ok'), 'ok')
   t.equal(findReason('ok'), null)
   const back = 'rolled back: errors on all: 0.0789, limit 0.02'
@@ -220,14 +220,14 @@ const policies: fc.Arbitrary<GivenPolicy> = fc.record({
   banOnRollback: fc.boolean(),
 })
 
-/** They are always watched. */
+/** The form drops the gate `restarts`: restarts are always watched. */
 const withoutRestarts = ({ gates = [], ...rest }: GivenPolicy): GivenPolicy => ({
   ...rest,
   gates: gates.filter(({ name }) => name !== 'restarts'),
 })
 
 void t.test(
-  'a policy that goes through the form is the same, as it is given and as it is answered',
+  'a policy is the same after it passes through the form, as given and as returned',
   (t) => {
     const owner = { errorKey: 'vclgroup', fqdns: [] } as const
     fc.assert(
@@ -241,7 +241,7 @@ void t.test(
   },
 )
 
-void t.test('what a form begins with is taken, and what is no number is left to the API', (t) => {
+void t.test('a new form is valid, and the API judges anything that is not a number', (t) => {
   const owner = { errorKey: 'vclgroup', fqdns: [] } as const
   const fields = readPolicyFields(null)
   t.equal(completePolicy(toPolicy(fields), owner).bake, 60)
@@ -255,14 +255,14 @@ void t.test('what a form begins with is taken, and what is no number is left to 
   t.end()
 })
 
-void t.test('each limit that the API knows has an input', (t) => {
+void t.test('each limit of the API has an input', (t) => {
   const inputs = new Set(gateNames.flatMap((name) => listInputs(name).map(({ key }) => key)))
   const known = Object.keys(rolloutPolicy.gates.of.fields).filter((key) => key !== 'name')
   t.same([...inputs].toSorted(), known.toSorted())
   t.end()
 })
 
-void t.test('waves are told in a line', (t) => {
+void t.test('waves are described in a line', (t) => {
   const told = describeWaves([{ count: 1 }, { percent: 10 }, { tags: [] }, { agents: [] }])
   t.equal(told, '1 cache, 10 %, caches by tags, named caches, then the rest')
   t.end()

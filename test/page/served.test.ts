@@ -1,4 +1,4 @@
-/** How the page reaches a browser: its start, its parts, its own paths, and what is none of it. */
+/** How the coordinator serves the page: its start, its parts, its own paths, and paths that do not belong to it. */
 import t from 'tap'
 import { readPage, servePage } from '../../src/coordinator/http/page.js'
 import type { Route } from '../../src/coordinator/http/route.js'
@@ -13,7 +13,7 @@ void t.test('the page is served', async (t) => {
   const text = await start.text()
 
   await t.test(
-    'its start forbids what is inline or from elsewhere, and is asked for again',
+    'its start forbids inline and foreign content, and is revalidated',
     async (t) => {
       t.equal(start.status, 200)
       t.match(
@@ -31,7 +31,7 @@ void t.test('the page is served', async (t) => {
     },
   )
 
-  await t.test('its parts are kept for ever, packed for who takes that', async (t) => {
+  await t.test('its parts are cached for ever, and compressed on request', async (t) => {
     const parts = [...text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = '']) => path)
     t.ok(parts.length >= 3)
     for (const path of parts) {
@@ -45,7 +45,7 @@ void t.test('the page is served', async (t) => {
     }
   })
 
-  await t.test('its own paths lead to its start, those of programs never', async (t) => {
+  await t.test('its own paths return its start, and paths of the API never do', async (t) => {
     for (const path of ['/caches', '/caches/5?q=a&q=b', '/a/b/c'])
       t.equal(await (await get(path, html)).text(), text, path)
     for (const path of [
@@ -56,16 +56,16 @@ void t.test('the page is served', async (t) => {
       t.ok([401, 404].includes(answer.status), `${path} ${answer.status}`)
       t.match(answer.headers.get('content-type'), 'application/json', path)
     }
-    t.equal((await get('/caches', { accept: '*/*' })).status, 404, 'for who asks for no page')
+    t.equal((await get('/caches', { accept: '*/*' })).status, 404, 'without Accept: text/html')
     t.equal((await get('/caches', html, 'POST')).status, 404)
     t.equal((await get('/', html, 'POST')).status, 405)
   })
 })
 
-void t.test('where no page was built, its start says so', async (t) => {
+void t.test('without a built page, the start says so', async (t) => {
   const { routes } = servePage(await readPage(await makeStateDir(t)))
   const [start] = routes
   t.equal(start?.path, '/')
-  const call = { headers: {}, params: {} } as Parameters<Route['handle']>[0] // all it reads
+  const call = { headers: {}, params: {} } as Parameters<Route['handle']>[0] // all that it reads
   t.match(await start?.handle(call), { status: 503, body: /not built: run `npm run build`/ })
 })

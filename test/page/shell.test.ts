@@ -1,4 +1,4 @@
-/** The page around every view, in a browser on a coordinator as it is run: the session, the keys, the themes, the policy. */
+/** The frame of every view, in a browser on a running coordinator: the session, the keys, the themes, the policy. */
 import t from 'tap'
 import {
   findBarriers,
@@ -21,7 +21,7 @@ void t.test('the page', async (t) => {
   })
   const browser = await startBrowser(t)
 
-  await t.test('a wrong password is told with its trace id, a right one opens it', async (t) => {
+  await t.test('a wrong password is refused with a trace id, a right one works', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base)
     await page.getByLabel('Name', { exact: true }).fill('root')
     await page.getByLabel('Password').fill('not this one')
@@ -38,10 +38,10 @@ void t.test('the page', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('Ctrl+K finds every object and does what is said, by keys alone', async (t) => {
+  await t.test('Ctrl+K finds every object and runs commands, by keys alone', async (t) => {
     const source = 'vcl 4.1; backend default none;'
     const mainFile = await api.makeFile('Shop.vcl', source)
-    const tag = await eventually('an agent sent its tag', () => api.findTag('here'))
+    const tag = await eventually('an agent reports its tag', () => api.findTag('here'))
     const deployment = await api.makeDeployment('here', tag)
     const group = await api.makeGroup({ name: 'shop', mainFile, deployment })
     const { page, wrongs } = await openPage(t, browser, base, { path: '/tags' })
@@ -99,7 +99,7 @@ void t.test('the page', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('a reload keeps the session and what the address says', async (t) => {
+  await t.test('a reload keeps the session and the state in the address', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base, { path: '/caches?q=SIM-00042' })
     await logInPage(page)
     const rows = page.getByRole('row').filter({ hasText: 'edge-sim-' })
@@ -124,14 +124,14 @@ void t.test('the page', async (t) => {
     await rows.first().waitFor()
   })
 
-  await t.test('while the coordinator is away that is told, and every view recovers', async (t) => {
+  await t.test('an outage of the coordinator is shown, and every view recovers', async (t) => {
     const proxy = await startLinkProxy(t, port)
     const address = proxy.url.replace('ws:', 'http:')
     const { page, wrongs } = await openPage(t, browser, address, { path: '/caches' })
     const away = page.getByRole('status').getByText("Can't reach the coordinator.")
     await logInPage(page)
     await page.getByText('edge-sim-00003').waitFor()
-    // Its script is there, so that only what it reads fails.
+    // The script of the view is loaded, so that only its requests fail.
     await page.getByRole('link', { name: 'Tags', exact: true }).click()
     await page.getByRole('row').filter({ hasText: 'here' }).waitFor()
     await page.getByRole('link', { name: 'Caches', exact: true }).click()
@@ -141,7 +141,7 @@ void t.test('the page', async (t) => {
 
     await away.waitFor()
     await page.getByText(/^Last update:/).waitFor()
-    t.same(await page.getByRole('alert').allTextContents(), [], 'what is shown stays, told once')
+    t.same(await page.getByRole('alert').allTextContents(), [], 'the data remains, without alerts')
     await page.getByText('edge-sim-00003').waitFor()
     for (const colorScheme of ['light', 'dark'] as const)
       for (const width of [1280, 390]) {
@@ -194,10 +194,10 @@ void t.test('the page', async (t) => {
       await two.page.getByLabel('Password').waitFor()
     })
 
-  await t.test('what changes is shown as it changes, and a hostile name only shown', async (t) => {
+  await t.test('changes are shown live, and a hostile name is shown as text', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base, {
       path: '/caches?q=edge-sim-00007',
-      width: 1920, // tags are shown where there is room
+      width: 1920, // tags are shown if there is room
     })
     await logInPage(page)
     await page.getByText('Live', { exact: true }).waitFor()
@@ -212,7 +212,7 @@ void t.test('the page', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('keys search, help and go back to where they came from', async (t) => {
+  await t.test('keys open the search and the help, and return to the previous place', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
     await logInPage(page)
     const search = page.getByRole('searchbox', { name: 'Search caches' })
@@ -237,7 +237,7 @@ void t.test('the page', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('an address of nothing says so', async (t) => {
+  await t.test('an unknown address says so', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base, { path: '/caches/edge-1' })
     await logInPage(page)
     await page.getByRole('alert').getByText('edge-1 was not found').waitFor()
@@ -246,7 +246,7 @@ void t.test('the page', async (t) => {
     t.same(wrongs, [])
   })
 
-  await t.test('the theme follows the system until one is chosen', async (t) => {
+  await t.test('the theme follows the system until the user chooses one', async (t) => {
     const { page } = await openPage(t, browser, base, { theme: 'dark' })
     await logInPage(page)
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
@@ -261,7 +261,7 @@ void t.test('the page', async (t) => {
     t.equal(await ground(), light)
   })
 
-  await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
+  await t.test('every view is accessible: light and dark, wide and narrow', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
     const look = async (name: string, widths: readonly number[] = [1280, 390]): Promise<void> => {
       for (const colorScheme of ['light', 'dark'] as const)
@@ -283,7 +283,7 @@ void t.test('the page', async (t) => {
     await look('caches')
 
     const wide = 'document.documentElement.scrollWidth > innerWidth'
-    t.equal(await page.evaluate(wide), false, 'nothing sticks out')
+    t.equal(await page.evaluate(wide), false, 'nothing overflows')
     await menuButton(page).click()
     await page.getByRole('link', { name: 'Caches', exact: true }).waitFor()
     await look('menu', [390])

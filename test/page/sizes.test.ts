@@ -1,4 +1,4 @@
-/** What the page weighs, packed: all that index.html names (at most 45 KB), and with an editor (at most 220 KB). */
+/** The compressed size of the page: all files that index.html names (at most 45 KB), and with an editor (at most 220 KB). */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -17,14 +17,14 @@ void t.test('the first load is at most 45 KB', (t) => {
   t.end()
 })
 
-void t.test('with the editor it is at most 220 KB', (t) => {
+void t.test('with the editor, it is at most 220 KB', (t) => {
   const views = readdirSync(`${folder}assets`).filter((name) => /^file-\w+\.js$/.test(name))
   const parts = new Set(listFirstLoad())
   for (const name of views) followImports(name, parts)
   const bytes = weigh([...parts])
 
   t.equal(views.length, 1)
-  t.ok(bytes > 100_000, 'the editor is among it')
+  t.ok(bytes > 100_000, 'the editor is included')
   t.ok(bytes <= withEditorMost, `${bytes} bytes`)
   t.end()
 })
@@ -34,7 +34,7 @@ function listFirstLoad(): readonly string[] {
   return [...start.matchAll(/(?:src|href)="\/([^"]+)"/g)].map(([, path = '']) => path)
 }
 
-/** What the script cannot start without, into `found`. */
+/** Adds everything that the script needs at its start to `found`. */
 function followImports(name: string, found: Set<string>): void {
   const path = `assets/${name}`
   if (found.has(path)) return

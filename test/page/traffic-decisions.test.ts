@@ -1,4 +1,4 @@
-/** Graphs of the requests of a group or a domain: which calls they are, and what is drawn of the answers. */
+/** Graphs of the requests of a group or a domain: their calls, and the series drawn from the answers. */
 import fc from 'fast-check'
 import t from 'tap'
 import { columnsOf } from '../../src/page/views/graphs/graphs-shown.js'
@@ -14,7 +14,7 @@ import { toSeries, trafficGraphs } from '../../src/page/views/graphs/traffic-sho
 const range = { from: 10, to: 70 }
 
 void t.test(
-  'groups have graphs of their requests and their caches, domains of requests alone',
+  'groups have graphs of requests and of caches, domains only of requests',
   (t) => {
     const [group, domain] = [
       { kind: 'vclgroups', ids: [3] },
@@ -27,13 +27,13 @@ void t.test(
     t.equal(trafficPath({ kind: 'agents', ids: [1] }, range, 'status'), null)
     for (const { value: kind } of subjectKinds) {
       const subject = { kind, ids: kind === 'fleet' ? [] : [7] }
-      t.same(readSubject(formatSubject(subject)), subject, 'it is in the address')
+      t.same(readSubject(formatSubject(subject)), subject, 'the address holds it')
     }
     t.end()
   },
 )
 
-void t.test('each member of the rows is a series with the times at which it was there', (t) => {
+void t.test('each field of the rows is a series, with the times that have a value', (t) => {
   const rows = [
     { time: 10, p50: 1, p95: 5 },
     { time: 20, p50: 2 },
@@ -61,7 +61,7 @@ void t.test('each member of the rows is a series with the times at which it was 
   t.end()
 })
 
-void t.test('status classes stand on each other', (t) => {
+void t.test('status classes are stacked', (t) => {
   const [status] = trafficGraphs.filter(({ isStacked }) => isStacked)
   const series = toSeries([{ time: 10, status_2xx: 8, status_5xx: 2 }])
   t.same(status && columnsOf(status, series), {

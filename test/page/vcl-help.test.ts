@@ -1,4 +1,4 @@
-/** What the editor knows of VCL, against the real compiler: where variables are read and set, and what is offered where. */
+/** The editor's knowledge of VCL, checked with the real compiler: where variables are readable and writable, and what is offered where. */
 import t from 'tap'
 import { explain, findSubroutine, listOptions } from '../../src/page/editor/vcl-help.js'
 import { vclSubroutines } from '../../src/page/editor/vcl-words.js'
@@ -8,7 +8,7 @@ import { createCompiler } from '../support/compile-vcl.js'
 
 const head = 'vcl 4.1;\nimport std;\nbackend default none;\n'
 
-/** Of the release that is here, in the newest language, and with a value. */
+/** Variables of the installed release, in the newest syntax, and with a value. */
 function isHere({ since, syntax, type }: VclVariable): boolean {
   const { version } = readRelease()
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -17,7 +17,7 @@ function isHere({ since, syntax, type }: VclVariable): boolean {
   return isKnown && syntax !== '4.0 only' && type !== 'BODY' && type !== 'BLOB'
 }
 
-/** Some releases, or a compiler without storages, take them everywhere. */
+/** Some releases, or a compiler without storages, accept these everywhere. */
 const takenWidely = /^(?:req\.is_hit|storage\.)/
 
 function spell({ name }: VclVariable): string {
@@ -25,7 +25,7 @@ function spell({ name }: VclVariable): string {
 }
 
 void t.test(
-  'every variable is read and set where the compiler takes it, and not elsewhere',
+  'every variable is read and set exactly where the compiler accepts it',
   async (t) => {
     const compiler = await createCompiler()
     t.teardown(compiler.remove)
@@ -61,7 +61,7 @@ void t.test(
 )
 
 void t.test(
-  'the subroutine is that of the open braces, whatever strings and comments hold',
+  'the subroutine is that of the open braces, outside of strings and comments',
   (t) => {
     t.equal(findSubroutine('sub vcl_recv {\n  if (a) { b }\n  '), 'vcl_recv')
     t.equal(findSubroutine('sub vcl_recv { }\n'), null)
@@ -73,7 +73,7 @@ void t.test(
   },
 )
 
-void t.test('what is offered fits where it is typed', (t) => {
+void t.test('the offered words fit their place', (t) => {
   const labels = (before: string) => listOptions(before).map(({ label }) => label)
   const recv = labels('sub vcl_recv {\n  ')
   t.ok(recv.includes('req.url') && recv.includes('if') && !recv.includes('beresp.ttl'))
@@ -81,13 +81,13 @@ void t.test('what is offered fits where it is typed', (t) => {
   const set = labels('sub vcl_recv { set ')
   t.ok(set.includes('req.http.') && !set.includes('req.restarts') && !set.includes('if'))
   t.same(labels('sub vcl_hash { return ('), ['lookup', 'fail'])
-  t.ok(labels('sub own { ').includes('beresp.ttl'), 'an own subroutine is called from anywhere')
+  t.ok(labels('sub own { ').includes('beresp.ttl'), 'custom subroutines are called anywhere')
   t.ok(labels('sub ').includes('vcl_recv'))
   t.ok(labels('').includes('backend') && !labels('').includes('req.url'))
   t.end()
 })
 
-void t.test('a word is explained, a header by its family', (t) => {
+void t.test('a word is explained, a header as part of its family', (t) => {
   t.match(explain('beresp.ttl'), { detail: 'DURATION', facts: [/^Read in vcl_backend_response/] })
   t.match(explain('req.http.Cookie'), { title: 'req.http.*', detail: 'HEADER' })
   t.match(explain('storage.s0.free_space'), { title: 'storage.<name>.free_space' })

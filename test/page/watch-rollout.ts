@@ -1,4 +1,4 @@
-/** A deploy in waves, as whoever looks at the page of its group sees it: of the group shop, on two caches, at revision 2. */
+/** A deploy in waves, as the page of its group shows it: of the group shop, on two caches, at revision 2. */
 import type { Test } from 'tap'
 import type { ApiClient } from '../support/api-client.js'
 import { findBarriers, keepScreenshot, type OpenPage } from '../support/browser.js'
@@ -22,7 +22,7 @@ export async function watchRollout(t: Test, { page, api }: Harness): Promise<voi
   await page.getByText(/2 caches now/).waitFor()
   await begin('in waves')
 
-  // By somebody else: it comes by itself.
+  // By another user: it appears by itself.
   await page.getByText(/^Rollout \d+ to revision 3: Baking, wave 1 of 2$/).waitFor()
   await region.getByRole('heading', { name: /to revision 3 Baking$/ }).waitFor()
   await region.getByText(/^Observed for \d+ of 3600 s$/).waitFor()
@@ -40,9 +40,9 @@ export async function watchRollout(t: Test, { page, api }: Harness): Promise<voi
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
   await dialog.getByText(/: Paused, wave 1 of 2, begun by root\. All caches go back/).waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
-  // What is behind a dialog takes no key.
+  // The page behind a dialog takes no key.
   await dialog.waitFor({ state: 'detached' })
-  t.equal(await page.getByRole('alert').count(), 0, 'who leaves it so is told nothing more')
+  t.equal(await page.getByRole('alert').count(), 0, 'closing the dialog shows no alert')
   await region.getByRole('button', { name: 'Resume' }).press('Enter')
   await region.getByText(/^Observed for/).waitFor()
   await region.getByRole('button', { name: 'Advance…' }).click()
@@ -73,7 +73,7 @@ export async function watchRollout(t: Test, { page, api }: Harness): Promise<voi
   await page.keyboard.press('Escape')
 }
 
-/** A policy is written in the form of the group, and what is wrong with it told where it was written. */
+/** A policy is written in the form of the group, and its errors are shown at their fields. */
 export async function writePolicy(t: Test, { page, api }: Harness): Promise<void> {
   const group = await findId(api, '/vclgroups?name=shop')
   const dialog = page.getByRole('dialog')
@@ -91,7 +91,7 @@ export async function writePolicy(t: Test, { page, api }: Harness): Promise<void
   await dialog.getByLabel('May drop by, points').fill('120')
   await dialog.getByRole('button', { name: 'Save' }).press('Enter')
   await dialog.getByText('rollout.gates[2]: drop is 1.2; it must be from 0 to 1').waitFor()
-  t.equal(await dialog.getByRole('alert').count(), 0, 'it is told once')
+  t.equal(await dialog.getByRole('alert').count(), 0, 'it is shown once')
   await keepScreenshot(page, 'rollout-policy')
   t.same(await findBarriers(page), [])
   await dialog.getByLabel('May drop by, points').fill('7')
@@ -120,5 +120,5 @@ export async function writePolicy(t: Test, { page, api }: Harness): Promise<void
 
 async function findId(api: ApiClient, path: string): Promise<number> {
   const { text } = await api.call('GET', path)
-  return (JSON.parse(text) as { id: number }[])[0]?.id ?? 0 // what the API documents
+  return (JSON.parse(text) as { id: number }[])[0]?.id ?? 0 // as in the API documentation
 }

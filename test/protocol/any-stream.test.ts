@@ -1,4 +1,4 @@
-/** A connection over a stream that is no socket. */
+/** Connections over streams other than sockets. */
 import { duplexPair } from 'node:stream'
 import t from 'tap'
 import { expectText, type Command } from '../../protocol/command.js'
@@ -13,7 +13,7 @@ function encodeReply(status: number, body: string): string {
 
 const bannerReply = encodeReply(200, '\nvarnish-7.1.1 revision abc\n')
 
-void t.test('any stream will do', async (t) => {
+void t.test('a connection works over any stream', async (t) => {
   const [ours, theirs] = duplexPair()
   theirs.write(bannerReply)
   theirs.on('data', (chunk: Buffer) => theirs.write(encodeReply(200, chunk.toString().trim())))
@@ -26,7 +26,7 @@ void t.test('any stream will do', async (t) => {
   t.match(await connection.closed, { kind: 'lost' })
 })
 
-void t.test('a cache that reads slowly gets every command', async (t) => {
+void t.test('a slow reader gets every command', async (t) => {
   const [ours, theirs] = duplexPair()
   theirs.write(bannerReply)
   let unread = ''
@@ -36,7 +36,7 @@ void t.test('a cache that reads slowly gets every command', async (t) => {
     for (const line of lines) if (line !== '') theirs.write(encodeReply(200, String(line.length)))
   })
   const connection = await openManagementConnection(ours, { secret: noSecret })
-  // Each is more than the stream keeps.
+  // Each exceeds the stream's buffer.
   const words = Array.from({ length: 8 }, (_, at) => 'a'.repeat(100_000 + at))
   t.strictSame(
     await connection.runAll(words.map(echo)),

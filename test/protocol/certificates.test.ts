@@ -1,4 +1,4 @@
-/** tls.cert.* of a simulated cache of 9.0.2, as a client of the management port meets them; the real one is met by test/releases. */
+/** tls.cert.* of a simulated cache of 9.0.2, as seen by a client of the management port; test/releases covers the real one. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -42,7 +42,7 @@ async function startWithTls(t: Test) {
   return { run, list, whole }
 }
 
-void t.test('what is loaded and discarded counts from the commit on', async (t) => {
+void t.test('loads and discards take effect with the commit', async (t) => {
   const { run, list, whole } = await startWithTls(t)
   t.same(await list(), [])
 
@@ -56,13 +56,13 @@ void t.test('what is loaded and discarded counts from the commit on', async (t) 
   await run(tlsCertDiscard('one'))
   t.same(await list(), ['one discard'])
   await run(tlsCertRollback())
-  t.same(await list(), ['one active'], 'a rollback brings back what was to go')
+  t.same(await list(), ['one active'], 'a rollback undoes the discard')
   await run(tlsCertDiscard('one'))
   await run(tlsCertCommit())
   t.same(await list(), [])
 })
 
-void t.test('a refusal is told in the words of the cache', async (t) => {
+void t.test('a refusal is passed on in the cache’s words', async (t) => {
   const { run, list, whole } = await startWithTls(t)
   await t.rejects(run(tlsCertLoad('one', `${whole}-not`)), { message: /No such file/ })
   await t.rejects(run(tlsCertDiscard('one')), { message: /ID not found/ })
@@ -71,13 +71,13 @@ void t.test('a refusal is told in the words of the cache', async (t) => {
   t.same(await list(), ['one staged'])
 })
 
-void t.test('a path that would be read as an option is refused before it is sent', (t) => {
+void t.test('a path that looks like an option is refused before it is sent', (t) => {
   t.throws(() => tlsCertLoad('one', '-f'), { kind: 'refused', message: /begins with a dash/ })
   t.end()
 })
 
 void t.test(
-  'a cache without a TLS listener, and one of another release, has no list',
+  'a cache without a TLS listener or of another release has no list',
   async (t) => {
     for (const version of ['9.0.2', '7.1.1', 'vinyl-9.0.1']) {
       const run = await connectTo(t, { version })
@@ -86,7 +86,7 @@ void t.test(
   },
 )
 
-void t.test('a row that is none is told', (t) => {
+void t.test('an invalid row throws', (t) => {
   for (const text of ['default\tone\n', 'default\tone\tgone\tCN\n', 'nonsense'])
     t.throws(() => parseCertificateList(text, 'tls.cert.list'), ManagementPortError)
   t.end()

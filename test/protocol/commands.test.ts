@@ -1,4 +1,4 @@
-/** Every command against the real cache: what it does, what it gives, how it is refused. */
+/** Every command against the real cache: its effect, its result, and how it is refused. */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -39,7 +39,7 @@ import { chooseReadingCommands } from '../../protocol/reading.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type VarnishdOptions } from '../support/varnishd.js'
 
-/** As a release without any JSON is asked. */
+/** Uses the text forms, as for a release without any JSON. */
 const asText = chooseReadingCommands({ answersJson: () => false })
 
 const emptyVcl = 'vcl 4.1;\nbackend default none;\n'
@@ -58,7 +58,7 @@ async function connectTo(t: Test, options: VarnishdOptions = {}) {
   const refusalOf = (command: Command<unknown>): Promise<ManagementPortError> =>
     connection.run(command).then(
       (result) => Promise.reject(new Error(`it was not refused: ${JSON.stringify(result)}`)),
-      (error: unknown) => error as ManagementPortError, // the assertions look whether it is one
+      (error: unknown) => error as ManagementPortError, // the assertions check its type
     )
   return { cache, connection, run, refusalOf }
 }
@@ -78,7 +78,7 @@ void t.test('VCL programs and labels', async (t) => {
     t.match(rows.get('root'), { status: 'active', state: 'auto', temperature: 'warm', labels: 0 })
     t.match(rows.get('shop-1'), { status: 'available', labels: 1, label: null })
     t.match(rows.get('l-shop'), { state: 'label', label: { target: 'shop-1', refs: 1 } })
-    t.strictSame(await run(asText.vclList()), await run(vclList()), 'the text says the same')
+    t.strictSame(await run(asText.vclList()), await run(vclList()), 'the text form agrees')
 
     t.match(await refusalOf(vclDiscard(['root'])), { kind: 'rejected', status: 300 })
     await run(vclUse('boot'))
@@ -99,7 +99,7 @@ void t.test('VCL programs and labels', async (t) => {
     await run(vclDiscard(['from-file', 'cold']))
   })
 
-  await t.test('are shown as loaded, with includes and built-in VCL when asked', async (t) => {
+  await t.test('are shown as loaded, optionally with includes and built-in VCL', async (t) => {
     const source = `${emptyVcl}// no line feed at the end`
     await run(vclInline('shown', source))
     t.equal((await run(vclShow('shown'))).toString(), `${source}\n`)
@@ -113,7 +113,7 @@ void t.test('VCL programs and labels', async (t) => {
   })
 
   await t.test(
-    'that do not compile are refused with all of the words of the compiler',
+    'that do not compile are refused with the compiler’s full message',
     async (t) => {
       const error = await refusalOf(
         vclInline('bad', `${emptyVcl}sub vcl_recv { set req.url = 1 }\n`),
@@ -129,7 +129,7 @@ void t.test('VCL programs and labels', async (t) => {
   )
 })
 
-void t.test('backends are listed, judged and overridden', async (t) => {
+void t.test('backends are listed, selected and overridden', async (t) => {
   const { run, refusalOf } = await connectTo(t, {
     vcl: `vcl 4.1;
       backend probed { .host = "127.0.0.1"; .port = "9"; .probe = { .initial = 0; .interval = 1h; } }
@@ -151,12 +151,12 @@ void t.test('backends are listed, judged and overridden', async (t) => {
   t.strictSame(
     (await run(asText.backendList({ probes: true }))).map(plain),
     (await run(backendList())).map(plain),
-    'the text says the same',
+    'the text form agrees',
   )
   t.match(await refusalOf(backendSetHealth('nope', 'sick')), { status: 106, text: /No Backends/ })
 })
 
-void t.test('bans', async (t) => {
+void t.test('bans are added, listed and refused', async (t) => {
   const { run, refusalOf } = await connectTo(t)
   t.match(await run(banList()), [{ expression: '', isCompleted: true }])
   await run(
@@ -166,14 +166,14 @@ void t.test('bans', async (t) => {
       { field: 'obj.http.X-A', operator: '!=', value: 'Größe' },
     ]),
   )
-  // Of those that match nothing the cache keeps the newest only.
+  // Of bans that match nothing the cache keeps only the newest.
   const [newest] = await run(banList())
   t.match(newest, {
     expression: 'req.url ~ ^/a\\x20b\\.c && obj.status == 200 && obj.http.X-A != Größe',
     isCompleted: false,
     references: 0,
   })
-  t.strictSame((await run(asText.banList()))[0], newest, 'the text says the same')
+  t.strictSame((await run(asText.banList()))[0], newest, 'the text form agrees')
   t.match(await refusalOf(ban([{ field: 'obj.age', operator: '>', value: '5' }])), {
     kind: 'rejected',
     status: 106,
@@ -181,7 +181,7 @@ void t.test('bans', async (t) => {
   })
 })
 
-void t.test('parameters', async (t) => {
+void t.test('parameters are shown, set, reset and refused', async (t) => {
   const { run, refusalOf } = await connectTo(t, {
     args: ['-p', 'cc_command=exec gcc -std=gnu11 -O0 -pthread -fpic -shared -o %o %s'],
   })
@@ -219,11 +219,11 @@ void t.test('parameters', async (t) => {
   t.strictSame(
     readJsonAnswer('[ 2, ["param.show", "-j", "changed"], 1.1,\n]\n', 'param.show').payload,
     [],
-    'nothing changed is not valid JSON on 7.1',
+    'an empty list of changes is invalid JSON on 7.1',
   )
 })
 
-void t.test('the processes', async (t) => {
+void t.test('processes are listed, stopped, started and panicked', async (t) => {
   const { cache, run, refusalOf } = await connectTo(t)
   const { master, worker } = await run(processIds())
   t.equal(master, cache.pid())
@@ -241,7 +241,7 @@ void t.test('the processes', async (t) => {
   )
   const isPlain = ({ name }: { name: string }) =>
     !name.startsWith('debug.') && name !== 'vcl.symtab' && !name.startsWith('tls.')
-  // That its certificates can be listed as JSON Varnish 9.0 tells in one of the two forms only.
+  // Varnish 9.0 lists the JSON form of its certificate list in one of the two forms only.
   t.strictSame((await run(asText.help())).filter(isPlain), (await run(help())).filter(isPlain))
 
   t.match(await refusalOf(startChild()), { kind: 'rejected', status: 300, text: /state running/ })
@@ -256,15 +256,15 @@ void t.test('the processes', async (t) => {
   t.equal(await run(panicShow()), null)
   t.equal(await run(panicClear()), false)
   await run(typedLine('debug.panic.worker'))
-  // The manager has the text once it has seen the child end.
-  const panic = await eventually('the panic is told', () => run(panicShow()))
+  // The manager has the text only after it noticed the end of the child.
+  const panic = await eventually('the panic text is available', () => run(panicShow()))
   t.match(panic, /^(?:Child \(\d+\) )?Panic at: /)
   t.equal(await run(panicClear()), true)
   t.not((await run(processIds())).worker, worker)
   t.match(await run(typedLine('quit')), { status: 500 })
 })
 
-void t.test('an answer cut at cli_limit is an error that says the command did run', async (t) => {
+void t.test('a reply cut at cli_limit is an error which says that the command ran', async (t) => {
   const { run, refusalOf } = await connectTo(t)
   await run(vclInline('cut', emptyVcl))
   await run(paramSet('cli_limit', '128b'))
@@ -275,7 +275,7 @@ void t.test('an answer cut at cli_limit is an error that says the command did ru
   t.equal((await run(vclList())).length, 2)
 })
 
-void t.test('answers that no cache gives are garbled', (t) => {
+void t.test('malformed replies are garbled', (t) => {
   const garbled = { name: 'ManagementPortError', kind: 'garbled' }
   const parse = (command: Command<unknown>, body: string) => () =>
     command.parse({ status: 200, body: Buffer.from(body) }, command.name)
@@ -299,7 +299,7 @@ void t.test('answers that no cache gives are garbled', (t) => {
   t.throws(
     () => expectText({ status: 200, body: Buffer.alloc((4 << 20) + 1) }, 'x'),
     { name: 'ManagementPortError', kind: 'rejected', status: 201 },
-    'more than is read of an answer',
+    'longer than any reply that is read',
   )
   t.equal(expectText({ status: 200, body: Buffer.from([0xff]) }, 'x'), '\ufffd')
   t.end()

@@ -1,4 +1,4 @@
-/** One connection: authentication, order, windows, and each way in which it can end. */
+/** One connection: authentication, order, windows, and every way it can end. */
 
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
@@ -26,7 +26,7 @@ function encodeReply(status: number, body: string): string {
 
 const bannerReply = encodeReply(200, '\nvarnish-7.1.1 revision abc\n')
 
-/** A server that is not a cache: `talk` gets each connection. */
+/** A server other than a cache; `talk` handles each connection. */
 async function serve(t: Test, talk: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -43,7 +43,7 @@ async function serve(t: Test, talk: (socket: Socket) => void): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-/** Greets without a challenge, then calls `answer` with each line that is not empty. */
+/** Greets without a challenge, then calls `answer` with each non-empty line. */
 function serveLines(t: Test, answer: (line: string, socket: Socket) => void): Promise<number> {
   return serve(t, (socket) => {
     socket.write(bannerReply)
@@ -65,20 +65,20 @@ const connect = async (t: Test, port: number, options: Partial<PortOptions> = {}
 const failureOf = (promise: Promise<unknown>): Promise<ManagementPortError> =>
   promise.then(
     () => Promise.reject(new Error('it did not fail')),
-    (error: unknown) => error as ManagementPortError, // the assertions look whether it is one
+    (error: unknown) => error as ManagementPortError, // the assertions check its type
   )
 
 void t.test('authentication at a real cache', async (t) => {
   const cache = await startVarnishd(t)
   const readSecret = () => readFile(cache.secretFile)
 
-  await t.test('is ready with the right secret and knows the release', async (t) => {
+  await t.test('succeeds with the right secret and reads the release', async (t) => {
     const connection = await connect(t, cache.port, { secret: readSecret })
     t.match(connection.banner, { product: 'varnish', version: /^\d+\.\d+\.\d+/ })
     t.equal(await connection.run(childStatus()), 'running')
   })
 
-  await t.test('is refused with a wrong secret, also when only the line feed lacks', async (t) => {
+  await t.test('is refused with a wrong secret, even one that lacks the line feed', async (t) => {
     const trimmed = async () => Buffer.from((await readSecret()).toString().trimEnd())
     for (const secret of [noSecret, trimmed]) {
       const error = await failureOf(connect(t, cache.port, { secret }))
@@ -86,7 +86,7 @@ void t.test('authentication at a real cache', async (t) => {
     }
   })
 
-  await t.test('says so when the greeting is longer than cli_limit', async (t) => {
+  await t.test('reports a greeting longer than cli_limit', async (t) => {
     await cache.adm('param.set', 'cli_limit', '128b')
     const error = await failureOf(connect(t, cache.port, { secret: readSecret }))
     t.match(error, {
@@ -97,13 +97,13 @@ void t.test('authentication at a real cache', async (t) => {
   })
   await cache.restart()
 
-  await t.test('reads the secret anew at each connection', async (t) => {
+  await t.test('reads the secret again for each connection', async (t) => {
     await writeFile(cache.secretFile, 'another\n')
     const connection = await connect(t, cache.port, { secret: readSecret })
     t.equal(await connection.run(childStatus()), 'running')
   })
 
-  await t.test('says when the secret cannot be read, here or there', async (t) => {
+  await t.test('reports a secret that either side cannot read', async (t) => {
     const missing = `${cache.secretFile}.away`
     const ours = await failureOf(connect(t, cache.port, { secret: () => readFile(missing) }))
     t.match(ours, { kind: 'auth-refused', message: /cannot be read: ENOENT/, sent: false })
@@ -134,7 +134,7 @@ void t.test('a cache without authentication needs no secret', async (t) => {
   t.match(await connection.closed, { kind: 'lost' })
 })
 
-void t.test('what greets wrongly is not connected to', async (t) => {
+void t.test('a wrong greeting fails the connection', async (t) => {
   const table: [string, (socket: Socket) => void, object][] = [
     ['another protocol', (s) => s.write('HTTP/1.1 400 Bad Request\r\n\r\n'), { kind: 'garbled' }],
     ['a wrong status', (s) => s.write(encodeReply(500, '')), { kind: 'garbled', status: 500 }],
@@ -163,7 +163,7 @@ void t.test('what greets wrongly is not connected to', async (t) => {
   }
 })
 
-void t.test('connecting can be given up', async (t) => {
+void t.test('connecting can be aborted', async (t) => {
   const port = await serve(t, () => undefined)
   const attempt = failureOf(connect(t, port, { signal: AbortSignal.timeout(50) }))
   t.match(await attempt, { kind: 'lost', sent: false, message: /given up/ })
@@ -171,7 +171,7 @@ void t.test('connecting can be given up', async (t) => {
   t.match(await late, { kind: 'lost', sent: false })
 })
 
-/** Counts how many commands the client lets wait for their answers, then answers the oldest. */
+/** Measures how many commands the client sends before their replies, then answers the oldest. */
 async function measureWindow(
   t: Test,
   send: (connection: ManagementConnection) => Promise<unknown>,
@@ -214,7 +214,7 @@ void t.test('run keeps one command in flight, runAll a window', async (t) => {
   t.equal(mixed, 3)
 })
 
-void t.test('a window of bans at the real cache keeps order, refusals and all', async (t) => {
+void t.test('a window of bans at the real cache keeps the order, refusals included', async (t) => {
   const cache = await startVarnishd(t)
   const connection = await connect(t, cache.port, { secret: () => readFile(cache.secretFile) })
   const commands = Array.from({ length: 300 }, (_, index) =>
@@ -226,7 +226,7 @@ void t.test('a window of bans at the real cache keeps order, refusals and all', 
   t.equal((await connection.run(banList()))[0]?.expression, 'req.url ~ ^/299$')
 })
 
-void t.test('what is lost, late or garbled says what may have run', async (t) => {
+void t.test('lost, late and garbled replies report which commands may have run', async (t) => {
   const table: [string, (socket: Socket) => void, string][] = [
     ['no answer', () => undefined, 'timeout'],
     ['half a header', (s) => s.write('200 1'), 'timeout'],
@@ -268,7 +268,7 @@ void t.test('what is lost, late or garbled says what may have run', async (t) =>
   }
 })
 
-void t.test('an answer that nobody asked for ends the connection', async (t) => {
+void t.test('an unsolicited reply ends the connection', async (t) => {
   const port = await serveLines(t, (_, socket) => {
     socket.write(encodeReply(200, 'yes') + encodeReply(200, 'and more'))
   })
@@ -284,7 +284,7 @@ void t.test('a window that is cut off settles thousands of commands', async (t) 
   t.equal(outcomes.filter((outcome) => !outcome.ok && !outcome.error.sent).length, 20_000 - 8)
 })
 
-void t.test('commands beyond the limit of the queue are refused unsent', async (t) => {
+void t.test('commands beyond the queue limit are refused unsent', async (t) => {
   const port = await serveLines(t, () => undefined)
   const connection = await connect(t, port, { queueLimit: 2 })
   const attempts = ['flies', 'waits', 'waits', 'refused'].map((word) =>
@@ -299,7 +299,7 @@ void t.test('commands beyond the limit of the queue are refused unsent', async (
   ])
 })
 
-void t.test('a late load may be there all the same', async (t) => {
+void t.test('a load that timed out may still take effect', async (t) => {
   const cache = await startVarnishd(t)
   const options = { secret: () => readFile(cache.secretFile) }
   const connection = await connect(t, cache.port, options)
@@ -318,7 +318,7 @@ void t.test('a late load may be there all the same', async (t) => {
   )
 })
 
-void t.test('a mistake in a parser reaches its caller, and the connection lives', async (t) => {
+void t.test('an exception in a parser reaches its caller, and the connection lives', async (t) => {
   const port = await serveLines(t, (line, socket) => socket.write(encodeReply(200, line)))
   const connection = await connect(t, port)
   const broken: Command<never> = {

@@ -1,4 +1,4 @@
-/** Bytes of the management port → replies, and the answer to its challenge. */
+/** Decoding bytes of the management port into replies, and answering its challenge. */
 
 import fc from 'fast-check'
 import assert from 'node:assert/strict'
@@ -9,7 +9,7 @@ import { ReplyDecoder, replyLimitBytes, replyText, type Reply } from '../../prot
 
 const garbled = { name: 'ManagementPortError', kind: 'garbled' }
 
-/** As the cache writes it: `%-3d %-8d\n`, body, LF. */
+/** In the cache's format: `%-3d %-8d\n`, body, LF. */
 function encodeReply(status: number, body: Uint8Array): Buffer {
   const header = `${String(status).padEnd(3)} ${String(body.length).padEnd(8)}\n`
   return Buffer.concat([Buffer.from(header), body, Buffer.from('\n')])
@@ -25,7 +25,7 @@ const arbitraryReplies = fc.array(
   { maxLength: 8 },
 )
 
-void t.test('any cutting of the stream gives the same replies', (t) => {
+void t.test('any chunking of the stream gives the same replies', (t) => {
   fc.assert(
     fc.property(arbitraryReplies, fc.array(fc.nat(40)), (replies, cuts) => {
       const stream = Buffer.concat(replies.map(({ status, body }) => encodeReply(status, body)))
@@ -51,14 +51,14 @@ void t.test('the length counts bytes, not characters', (t) => {
   t.end()
 })
 
-void t.test('a body may look like a header', (t) => {
+void t.test('a body may resemble a header', (t) => {
   const body = '200 0       \n\n106 4       \nnope\n'
   const replies = new ReplyDecoder().push(encodeReply(200, Buffer.from(body)))
   t.strictSame(replies.map(replyText), [body])
   t.end()
 })
 
-void t.test('a long reply is put together without copying it again and again', (t) => {
+void t.test('a long reply is assembled without repeated copying', (t) => {
   const body = Buffer.alloc(8 * 1024 * 1024, 'x')
   const stream = encodeReply(200, body)
   const decoder = new ReplyDecoder()
@@ -90,12 +90,12 @@ void t.test('garbage ends decoding, and the replies before it count', (t) => {
     const replies = decoder.push(Buffer.from(`200 2       \nok\n${bytes}`))
     t.strictSame(replies.map(replyText), ['ok'], what)
     t.equal(decoder.failure?.kind, 'garbled', what)
-    t.strictSame(decoder.push(Buffer.from('200 2       \nok\n')), [], 'nothing more comes of it')
+    t.strictSame(decoder.push(Buffer.from('200 2       \nok\n')), [], 'no further replies')
   }
   t.end()
 })
 
-void t.test('a length at the limit is waited for', (t) => {
+void t.test('a body at the length limit is awaited', (t) => {
   const decoder = new ReplyDecoder()
   t.strictSame(decoder.push(Buffer.from(`200 ${replyLimitBytes}\nab`)), [])
   t.equal(decoder.failure, null)
@@ -103,7 +103,7 @@ void t.test('a length at the limit is waited for', (t) => {
   t.end()
 })
 
-void t.test('the answer to a challenge counts every byte of the secret', (t) => {
+void t.test('the answer to a challenge includes every byte of the secret', (t) => {
   const challenge = 'aespdguuotyvaevuhhoiwixefjxetqjn'
   const body = Buffer.from(`${challenge}\n\nAuthentication required.\n\n`)
   const secret = Buffer.from([0, 1, 0xff, 0x0a])

@@ -1,4 +1,4 @@
-/** Lists that are read in pieces hold what the whole holds. */
+/** Lists parsed in pieces equal the whole list. */
 import fc from 'fast-check'
 import t from 'tap'
 import { readJsonList, readTextList } from '../../protocol/long-list.js'
@@ -9,7 +9,7 @@ const answerOf = (rows: readonly unknown[]) =>
   replyOf(JSON.stringify([2, ['vcl.list', '-j'], 1.5, ...rows]))
 const asItIs = (item: unknown): unknown => item
 
-/** Long enough that a list of them has several pieces. */
+/** Long enough that a list of them spans several pieces. */
 const row = fc.record({
   name: fc.string({ unit: 'grapheme', maxLength: 40 }),
   nested: fc.array(fc.oneof(fc.constantFrom(',', ']', '}', '"', '\\', '\\"'), fc.integer())),
@@ -17,7 +17,7 @@ const row = fc.record({
 })
 const rows = fc.array(row, { maxLength: 12 })
 
-void t.test('of JSON every member is read, in order, whatever it holds', async (t) => {
+void t.test('every member of a JSON list is parsed, in order, whatever it contains', async (t) => {
   const property = fc.asyncProperty(rows, async (all) => {
     const read = await readJsonList(answerOf(all), 'vcl.list', asItIs)
     return JSON.stringify(read) === JSON.stringify(all)
@@ -25,7 +25,7 @@ void t.test('of JSON every member is read, in order, whatever it holds', async (
   await t.resolves(fc.assert(property))
 })
 
-void t.test('of text every line is read, in order, and the heading is told', async (t) => {
+void t.test('every line of a text list is parsed, in order, with the heading marked', async (t) => {
   const line = fc.nat({ max: 40_000 }).map((length) => 'y'.repeat(length))
   const property = fc.asyncProperty(fc.array(line, { maxLength: 12 }), async (lines) => {
     const text = ['heading', ...lines].join('\n')
@@ -40,14 +40,14 @@ void t.test('of text every line is read, in order, and the heading is told', asy
   await t.resolves(fc.assert(property, { examples: [[['y'.repeat(70_000), '']]] }))
 })
 
-void t.test('a row that is too long for a cache is garbled', async (t) => {
+void t.test('a row longer than any of a cache is garbled', async (t) => {
   const long = 'z'.repeat((1 << 20) + 1)
   const open = `[2, ["vcl.list", "-j"], 1.5, "${long}`
   await t.rejects(async () => readJsonList(replyOf(open), 'vcl.list', asItIs), garbled)
   await t.rejects(async () => readTextList(replyOf(long), 'vcl.list', (text) => [text]), garbled)
 })
 
-void t.test('what is no list has no members', async (t) => {
+void t.test('a payload other than a list has no members', async (t) => {
   t.same(await readJsonList(replyOf('[2, ["x", "-j"], 1.5, {}]'), 'x', asItIs), [{}])
   await t.rejects(async () => readJsonList(replyOf('{}'), 'x', asItIs), garbled)
 })

@@ -1,8 +1,8 @@
-/** Makes of the cache, by what they call themselves. */
+/** Cache products, by their names. */
 import t from 'tap'
 import { findProduct, findProductOfDaemon, nameProduct, products } from '../../protocol/product.js'
 
-void t.test('each is found by its names and by its program', (t) => {
+void t.test('each product is found by its names and by its program', (t) => {
   for (const product of products) {
     t.equal(findProduct(product.name), product)
     t.equal(findProduct(product.versionName), product)
@@ -12,7 +12,7 @@ void t.test('each is found by its names and by its program', (t) => {
   t.end()
 })
 
-void t.test('another make keeps the name that it gives itself', (t) => {
+void t.test('an unknown product keeps its own name', (t) => {
   t.equal(findProduct('squid'), null)
   t.equal(findProductOfDaemon('squid'), null)
   t.equal(nameProduct('squid'), 'squid')

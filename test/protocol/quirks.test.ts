@@ -1,4 +1,4 @@
-/** Each quirk is where the table says, on a simulated cache of each release and on the real one that PATH has first. */
+/** Each quirk applies as in the table, on a simulated cache of each release and on the real one that comes first in PATH. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -12,18 +12,18 @@ import { startVarnishd } from '../support/varnishd.js'
 import { openTcp, RawClient } from './simulator/raw-client.js'
 import { inline, local } from './simulator/script-steps.js'
 
-/** One of each branch, and those on both sides of where something changes. */
+/** One of each branch, and the releases on both sides of a change. */
 const simulated = [
   ...['6.0.0', '6.0.17', '6.1.1', '6.2.3', '6.5.1', '6.6.2', '7.0.3', '7.1.1', '7.2.1', '7.4.3'],
   ...['7.5.0', '7.6.5', '7.7.0', '8.0.1', '9.0.2', 'vinyl-9.0.1'],
 ]
 
-/** Answers whether this cache has it; on the management port. */
+/** Returns whether this cache has the quirk, on the management port. */
 type Probe = (client: RawClient) => Promise<boolean>
 
 const vcl = `vcl 4.0; ${local}`
 
-/** What ends the child comes last. */
+/** Probes that kill the child come last. */
 const probes = {
   joinsStates: async (client) => /auto\/warm/.test((await ask(client, 'vcl.list')).body),
   listsUnsetAsProbed: async (client) =>
@@ -49,7 +49,7 @@ const probes = {
   patternKillsChild: (client) => isDeadly(client, 'backend.list *.*'),
 } satisfies Partial<Record<QuirkName, Probe>>
 
-/** Those of the program's command line and its processes: a simulated cache has none. */
+/** Quirks of the program's command line and processes, which a simulated cache lacks. */
 const others: readonly QuirkName[] = [
   'refusesAliases',
   'protectsAliasesApart',
@@ -58,17 +58,17 @@ const others: readonly QuirkName[] = [
   'opensBootFileAsUser', // test/agent/settings.test.ts
 ]
 
-void t.test('each row has a probe, and tells what, why and where', (t) => {
+void t.test('each row has a probe, and docs/releases.md lists its fact, answer and source', (t) => {
   t.same(quirkNames.toSorted(), [...Object.keys(probes), ...others].toSorted())
   const page = readFileSync(join(root, 'docs/releases.md'), 'utf8').replace(/ +/g, ' ')
   for (const { releases, fact, answer, source } of Object.values(quirks)) {
     t.ok(releases.length > 0)
-    t.match(page, ` | ${fact} | ${answer} | ${source} |`, 'as docs/releases.md says')
+    t.match(page, ` | ${fact} | ${answer} | ${source} |`, 'matches docs/releases.md')
   }
   t.end()
 })
 
-void t.test('a build without a version is taken for what is safe', (t) => {
+void t.test('a build without a version gets the safe assumptions', (t) => {
   for (const version of [null, '']) {
     t.equal(hasQuirk(version, 'patternKillsChild'), true)
     t.equal(hasQuirk(version, 'shownLabelKillsChild'), true)
@@ -92,7 +92,7 @@ for (const name of simulated)
     await checkAll(t, client)
   })
 
-void t.test('the real cache has what the table says', { timeout: 100_000 }, async (t) => {
+void t.test('the real cache has the quirks of the table', { timeout: 100_000 }, async (t) => {
   const cache = await startVarnishd(t, { vcl, secret: null })
   const client = await openTcp(cache.port)
   t.teardown(() => {
@@ -102,7 +102,7 @@ void t.test('the real cache has what the table says', { timeout: 100_000 }, asyn
   await checkAll(t, client)
 })
 
-void t.test('what protects parameters is as the table says', async (t) => {
+void t.test('the protection of parameters follows the table', async (t) => {
   const { version } = readRelease()
   const start = (name: string) => startVarnishd(t, { vcl: null, args: ['-r', name] })
   const alias = 'vcc_allow_inline_c'
@@ -123,15 +123,15 @@ void t.test('what protects parameters is as the table says', async (t) => {
 })
 
 const headers = { connection: 'close' }
-/** Others take a tenth of it. */
+/** Ten times as long as other releases need. */
 const waitMs = 5_000
 
-void t.test('a child that has served is stopped as the table says', async (t) => {
-  // Its workers hold a VCL while they idle, as they do without the setting of tests.
+void t.test('stopping a child that has served follows the table', async (t) => {
+  // Idle workers hold a VCL, as they do without the setting of tests.
   const cache = await startVarnishd(t, { secret: null, args: ['-p', 'debug=none'] })
   const client = await openTcp(cache.port)
   await client.next()
-  // Whole, so that its worker is idle.
+  // Read to the end, so that its worker is idle.
   await (await fetch(`http://${cache.host}:${cache.httpPort}/`, { headers })).text()
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<'late'>((resolve) => {
@@ -150,7 +150,7 @@ async function checkAll(t: Test, client: RawClient): Promise<void> {
     t.equal(await probe(client), hasQuirk(version, name as QuirkName), name) // a key of the table
 }
 
-/** Waits for the next child. */
+/** Also waits for the next child. */
 async function isDeadly(client: RawClient, line: string): Promise<boolean> {
   const { status } = await ask(client, line)
   if (status !== 400) return false

@@ -1,4 +1,4 @@
-/** Arguments: refused before a byte leaves, or read by the real cache as they were meant. */
+/** Arguments: refused before a byte is sent, or parsed by the real cache as intended. */
 
 import fc from 'fast-check'
 import assert from 'node:assert/strict'
@@ -24,7 +24,7 @@ import { startVarnishd } from '../support/varnishd.js'
 
 const refused = { name: 'ManagementPortError', kind: 'refused' }
 
-/** Words made of what has a meaning somewhere on the way, and any text. */
+/** Words of pieces that are special to one of the parsers, and any text. */
 const nastyWord = fc.oneof(
   fc
     .array(
@@ -83,7 +83,7 @@ const refuses = (make: () => unknown): boolean => {
   }
 }
 
-void t.test('a quoted word, read by the rules of the cache, is the word', (t) => {
+void t.test('a quoted word parses back to the word by the rules of the cache', (t) => {
   fc.assert(
     fc.property(nastyWord, (word) => {
       if (refuses(() => quoteArgument(word))) return
@@ -97,7 +97,7 @@ void t.test('a quoted word, read by the rules of the cache, is the word', (t) =>
   t.end()
 })
 
-void t.test('refuses what cannot be sent safely, and says why', (t) => {
+void t.test('unsafe words are refused with a reason', (t) => {
   const everywhere: [string, RegExp][] = [
     ['a\nb', /U\+000A at position 2/],
     ['a\rb', /U\+000D/],
@@ -125,7 +125,7 @@ void t.test('refuses what cannot be sent safely, and says why', (t) => {
 })
 
 void t.test(
-  'names, patterns, fields and parameters that the cache would not take are refused',
+  'names, patterns, fields and parameters that the cache would not accept are refused',
   (t) => {
     for (const name of [
       '',
@@ -158,17 +158,17 @@ void t.test(
   },
 )
 
-void t.test('the token of a here-document is not in its text', (t) => {
+void t.test('the token of a here-document does not occur in its text', (t) => {
   const line = hereDocument('a\n#EOF\n<< EOF\n')
   const [, token = ''] = /^ << (\S+)\n/.exec(line) ?? []
   t.equal(line, ` << ${token}\na\n#EOF\n<< EOF\n${token}`)
-  t.equal(token.lastIndexOf(token.charAt(0)), 0, 'its first character occurs once: no backtracking')
+  t.equal(token.lastIndexOf(token.charAt(0)), 0, 'its first character is unique: no backtracking')
   t.match(hereDocument('no line feed'), /^ << (\S+)\nno line feed\n\1$/)
   t.match(hereDocument(Buffer.from('no line feed')).toString(), /^ << (\S+)\nno line feed\n\1$/)
   t.end()
 })
 
-void t.test('blanks of a regular expression become escapes, and it matches the same', (t) => {
+void t.test('blanks in a regular expression become escapes, and it matches the same', (t) => {
   t.equal(writeBlanksAsEscapes('^/a b'), '^/a\\x20b')
   t.equal(writeBlanksAsEscapes('a\\ b'), 'a\\x20b')
   t.equal(writeBlanksAsEscapes('a\\\\ b'), 'a\\\\\\x20b')
@@ -192,7 +192,7 @@ void t.test('blanks of a regular expression become escapes, and it matches the s
   t.end()
 })
 
-void t.test('typed lines are one line without a here-document in any spelling', (t) => {
+void t.test('a typed line with a here-document in any spelling is refused', (t) => {
   const spelling = fc.constantFrom('<', '\\x3c', '\\x3C', '\\74', '\\074')
   fc.assert(
     fc.property(spelling, spelling, fc.boolean(), fc.string(), (a, b, isQuoted, end) => {
@@ -200,7 +200,7 @@ void t.test('typed lines are one line without a here-document in any spelling', 
       assert.ok(refuses(() => typedLine(`ban req.url ~ ${mark} ${end.replaceAll(/[^a-z]/g, '')}`)))
       t.ok(
         refuses(() => typedLine(`ban "req.url ~ ${a}${b} x"`)),
-        'the child cuts it again',
+        'the child splits it again',
       )
     }),
   )
@@ -225,14 +225,14 @@ void t.test('the real cache', async (t) => {
   })
   const changedBefore = await cache.adm('param.show', 'changed')
   const pidBefore = await cache.adm('pid')
-  /** Nothing ran that was not meant: the connection is in step, the same processes, the same parameters. */
+  /** Nothing else ran: the connection is in step, with the same processes and parameters. */
   const checkUnharmed = async (t: Test) => {
     t.equal(typeof (await connection.run(ping())), 'number')
     t.equal(await cache.adm('pid'), pidBefore)
     t.strictSame(await cache.adm('param.show', 'changed'), changedBefore)
   }
 
-  await t.test('reads the value of a ban as it was meant, or it was refused', async (t) => {
+  await t.test('parses the value of a ban as intended, unless it was refused', async (t) => {
     let sent = 0
     await fc.assert(
       fc.asyncProperty(nastyWord, async (value) => {
@@ -249,7 +249,7 @@ void t.test('the real cache', async (t) => {
     await checkUnharmed(t)
   })
 
-  await t.test('reads the value of a parameter as it was meant, or it was refused', async (t) => {
+  await t.test('parses a parameter’s value as intended, unless it was refused', async (t) => {
     const before = await connection.run(paramShow('cc_warnings')) // a text
     let sent = 0
     await fc.assert(
@@ -266,7 +266,7 @@ void t.test('the real cache', async (t) => {
     await checkUnharmed(t)
   })
 
-  await t.test('reads VCL texts byte for byte', async (t) => {
+  await t.test('parses VCL texts byte for byte', async (t) => {
     const comment = '/* #EOF\nEOF\n<< EOF\n"\\x41\\" \\q \t\r\n ä😀\u2028 \x01\x1b\nquit\n */\n'
     const source = `vcl 4.1;\n${comment}backend default none;\n`
     const latin1 = Buffer.from(source.replace(/[😀\u2028]/gu, ''), 'latin1')

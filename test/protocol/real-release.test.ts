@@ -1,6 +1,6 @@
 /**
- * The protocol's script on the real cache that PATH has first: it says of itself what is known of its release, its answers are
- * read, and a simulated cache of the same release answers alike.
+ * The protocol's scenario on the real cache that comes first in PATH: it has the capabilities known for its release, its
+ * replies can be parsed, and a simulated cache of the same release gives the same ones.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import { openTcp, RawClient } from './simulator/raw-client.js'
 const release = readRelease()
 const asked = ['pid', 'param.reset', 'vcl.deps', 'vcl.list', 'backend.list', 'ban.list'] as const
 
-/** Runs against kept answers. */
+/** Runs commands against stored replies. */
 const keptRunner = (answers: ReadonlyMap<string, Answer>) => ({
   run: <Result>(command: Command<Result>) =>
     new Promise<Result>((resolve) => {
@@ -69,7 +69,7 @@ void t.test(`${release.name} is what its version line says`, async (t) => {
   await writeFacts(capabilities)
 })
 
-/** Descriptions of a simulated cache are its own. */
+/** A simulated cache has descriptions of its own. */
 function withoutTexts(record: unknown): unknown {
   return JSON.parse(
     JSON.stringify(record, (key, value: unknown) => (key === 'description' ? '' : value)),

@@ -1,4 +1,4 @@
-/** What was recorded of seven releases, and the lines that were sent. */
+/** Recorded replies of seven releases, and the lines that were sent. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -6,7 +6,7 @@ import { root } from '../support/root.js'
 import { inline, quoted } from './simulator/script-steps.js'
 
 export interface RecordedAnswer {
-  /** The line as the recording names it. */
+  /** The line as abbreviated in the recording. */
   readonly cmd: string
   readonly status: number
   readonly body: string
@@ -16,7 +16,7 @@ export interface RecordedAnswer {
 export function readRecordings(): ReadonlyMap<string, readonly RecordedAnswer[]> {
   const file = join(root, 'test/fixtures/recordings/answers.json.br')
   const text = brotliDecompressSync(readFileSync(file)).toString()
-  return new Map(Object.entries(JSON.parse(text) as Record<string, RecordedAnswer[]>)) // as the file says of itself
+  return new Map(Object.entries(JSON.parse(text) as Record<string, RecordedAnswer[]>)) // its format
 }
 
 const start = 'vcl 4.1;\nbackend default none;\n'
@@ -24,7 +24,7 @@ const probed =
   'backend b1 { .host = "127.0.0.1"; .port = "9"; .probe = { .interval = 3600s; .initial = 2; } }\n'
 const uses = 'sub vcl_recv { set req.backend_hint = b1; }'
 
-/** What stands for `<<here …`. */
+/** Texts abbreviated as `<<here …`. */
 const texts: Readonly<Record<string, string>> = {
   boot: `${start}${probed}${uses}`,
   bad1: `${start}sub vcl_recv {\n  set req.nonsense = "x";\n}`,
@@ -44,7 +44,7 @@ const texts: Readonly<Record<string, string>> = {
   root: `${start}sub vcl_recv { return (vcl(lab)); }`,
 }
 
-/** What was sent; null where it was no line of its own. */
+/** The line that was sent; null where it was not a separate line. */
 export function lineOf(cmd: string): string | null {
   if (cmd.startsWith('(') || cmd.startsWith('[unauth]') || cmd === 'auth') return null
   const [, name = '', rest = ''] = /^vcl\.inline (\S+) (.*)$/.exec(cmd) ?? []

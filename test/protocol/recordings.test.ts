@@ -1,4 +1,4 @@
-/** What seven releases answered is read by the parsers, and answered alike by a simulated cache of the same release. */
+/** Recorded replies of seven releases are parsed, and matched by a simulated cache of the same release. */
 import t, { type Test } from 'tap'
 import { typedLine, type Command } from '../../protocol/command.js'
 import { backendList } from '../../protocol/commands/backend.js'
@@ -70,13 +70,13 @@ const byStart: readonly (readonly [start: string, make: (rest: string) => Comman
   ['vcl.discard ', () => vclDiscard(['a'])],
 ]
 
-/** The one that would have sent it, or a user's own line. */
+/** The command that would have sent it, or a user's own line. */
 function commandOf(cmd: string): Command<unknown> {
   const own = whole[cmd]
   if (own) return own
   const [start, make] = byStart.find(([start]) => cmd.startsWith(start)) ?? []
   const rest = cmd.slice(start?.length)
-  // Words that we would never send.
+  // Words that the agent never sends.
   if (!make || rest.includes('changed') || !/^[A-Za-z]?[\w-]*$/.test(rest.trim()))
     return typedLine('ping')
   return make(rest.trim())
@@ -86,7 +86,7 @@ for (const [name, answers] of readRecordings())
   void t.test(name, async (t) => {
     const banner = answers.find(({ cmd }) => cmd === 'auth')
     t.match(parseBanner(banner?.body ?? ''), { version: name.replace(/^[a-z]+-/, '') })
-    await t.test('is read', (t) => readAll(t, answers))
+    await t.test('is parsed', (t) => readAll(t, answers))
     await t.test('is answered alike', (t) => playAll(t, name, answers))
   })
 
@@ -104,7 +104,7 @@ async function readAll(t: Test, answers: readonly RecordedAnswer[]): Promise<voi
       if (error.kind !== 'rejected') garbled.push(cmd)
     }
   }
-  t.same(garbled, ['vcl.list'], 'asked before there was a VCL: as a child that gives no answer')
+  t.same(garbled, ['vcl.list'], 'asked before any VCL: a child without an answer')
   t.ok(read > 100, `${read} of ${answers.length} say something`)
 }
 
@@ -114,7 +114,7 @@ const notSimulated =
 
 async function playAll(t: Test, name: string, answers: readonly RecordedAnswer[]): Promise<void> {
   const engine = createSimulatedEngine({ version: name, bootVcl: null })
-  // Nothing listens for the probe of the real one.
+  // The probe of the real one reached no backend.
   engine.setProbes('sick')
   const client = new RawClient(engine.connect())
   await client.next()

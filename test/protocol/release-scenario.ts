@@ -1,6 +1,6 @@
 /**
- * The same life of a cache on any release: a probed backend, a label, a routing VCL, a ban, a parameter, and then every
- * reading command in both forms. What is answered is compared with `test/fixtures/releases/<release>/answers.txt`.
+ * The same scenario on any release: a probed backend, a label, a routing VCL, a ban, a parameter, and then every
+ * reading command in both forms. The replies are compared with `test/fixtures/releases/<release>/answers.txt`.
  */
 import { encodeReply } from '../../protocol/simulator/reply-text.js'
 import type { RawClient } from './simulator/raw-client.js'
@@ -8,11 +8,11 @@ import { inline, quoted } from './simulator/script-steps.js'
 
 export interface Answer {
   readonly status: number
-  /** Times, dates and pids are always the same ones; descriptions and all bans but the newest are left out. */
+  /** Times, dates and pids are normalized; descriptions and all bans but the newest are left out. */
   readonly body: string
 }
 
-/** Without `backend … none`, which 6.0.0 to 6.0.5 and 6.1 to 6.3 do not know. */
+/** Without `backend … none`, which 6.0.0 to 6.0.5 and 6.1 to 6.3 lack. */
 const shop = `vcl 4.0;
 backend default { .host = "127.0.0.1"; .port = "9"; }
 backend probed { .host = "127.0.0.1"; .port = "9"; .probe = { .interval = 3600s; .initial = 0; .window = 8; .threshold = 3; } }
@@ -31,7 +31,7 @@ const preparation = [
   'param.set feature +http2',
 ]
 
-/** While no label is there: from 7.6 on that would be the end of the child. */
+/** Before any label exists: from 7.6 on they would kill the child. */
 const beforeLabels = ['backend.list', 'backend.list -j', 'ban.list', 'ban.list -j']
 
 const labelling = ['vcl.label l-shop shop-1', inline('root-1', route), 'vcl.use root-1']
@@ -44,7 +44,7 @@ const afterLabels = [
   `vcl.inline a ${quoted('vcl 4.0; backend a none;')}`,
 ]
 
-/** Plays it over an authenticated connection; answers by command. */
+/** Plays the scenario over an authenticated connection; returns the replies by command. */
 export async function playScenario(client: RawClient): Promise<Map<string, Answer>> {
   for (const line of preparation) await mustDo(client, line)
   const answers = new Map<string, Answer>()
@@ -54,7 +54,7 @@ export async function playScenario(client: RawClient): Promise<Map<string, Answe
   return answers
 }
 
-/** `>>> command`, and the reply as it is on the wire: header, body, line feed. */
+/** `>>> command`, then the reply as on the wire: header, body, line feed. */
 export function writeTranscript(answers: ReadonlyMap<string, Answer>): string {
   const parts = [...answers].map(([line, { status, body }]) => {
     return `>>> ${line}\n${encodeReply(status, body).toString('latin1')}`
@@ -98,7 +98,7 @@ function normalise(line: string, body: string): string {
     .replace(/(Master:) +\d+/g, '$1      28134')
     .replace(/(Worker:) +\d+/g, '$1      28172')
     .replace(/"master": \d+, "worker": \d+/g, '"master": 28134, "worker": 28172')
-  // The lurker drops what no object refers to at its own time, never the newest.
+  // The lurker drops unreferenced bans at any time, but never the newest.
   if (line === 'ban.list') return plain.split('\n', 2).join('\n') + '\n'
   if (line === 'ban.list -j') return plain.replace(/\n\s*\}[^]*/, '\n}\n]\n')
   if (line.startsWith('help -j')) return plain.replace(/"help": .*,\n/g, '')

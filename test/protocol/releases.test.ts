@@ -1,4 +1,4 @@
-/** What a release says of itself, how each is asked, and that kept answers of each are read alike. */
+/** How a release describes itself, which form of a command each gets, and that stored replies of each parse alike. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -13,7 +13,7 @@ import { root } from '../support/root.js'
 import { playScenario, readTranscript, writeTranscript, type Answer } from './release-scenario.js'
 import { RawClient } from './simulator/raw-client.js'
 
-void t.test('each release is asked in the form it answers', (t) => {
+void t.test('each release gets the form of a command that it supports', (t) => {
   const table: [string | null, string, boolean][] = [
     ['5.2.1', 'vcl.list', false],
     ['6.0.0', 'vcl.list', false],
@@ -55,7 +55,7 @@ void t.test('each release is asked in the form it answers', (t) => {
   t.end()
 })
 
-void t.test('the product and its version are read apart', (t) => {
+void t.test('product and version are parsed separately', (t) => {
   const table: [string, string | null, string | null][] = [
     ['varnish-7.7.3 revision d2d4ad6', 'varnish', '7.7.3'],
     ['varnish-9.0.2 revision NOGIT', 'varnish', '9.0.2'],
@@ -75,15 +75,15 @@ const unknownCommand = { name: 'ManagementPortError', kind: 'rejected', status: 
 const readFixture = (release: string) =>
   readFileSync(join(folder, release, 'answers.txt'), 'latin1')
 
-/** What a kept answer says to a command, as a connection would tell it. */
+/** Parses a stored reply to a command, as a connection would. */
 function hear<Result>(answers: ReadonlyMap<string, Answer>, command: Command<Result>): Result {
   const answer = answers.get(command.line.toString())
   if (answer === undefined) throw new Error(`not asked in the scenario: ${command.line.toString()}`)
   const body = Buffer.from(answer.body, 'latin1')
-  return command.parse({ status: answer.status, body }, command.name) as Result // what is short is read at once
+  return command.parse({ status: answer.status, body }, command.name) as Result // short replies are not async
 }
 
-/** Runs against kept answers. */
+/** Runs commands against stored replies. */
 const keptRunner = (answers: ReadonlyMap<string, Answer>) => ({
   run: <Result>(command: Command<Result>) =>
     new Promise<Result>((resolve) => {
@@ -138,7 +138,7 @@ for (const release of releases) {
   })
 }
 
-/** What a compiler says of a VCL is its own. */
+/** Compiler messages differ in their text. */
 function withoutRefusal(answers: ReadonlyMap<string, Answer>): string {
   const withoutText = [...answers].map(([line, { status, body }]) => {
     return [
@@ -149,7 +149,7 @@ function withoutRefusal(answers: ReadonlyMap<string, Answer>): string {
   return writeTranscript(new Map(withoutText))
 }
 
-void t.test('a cache that does not tell what it can is judged by its release', async (t) => {
+void t.test('a cache that does not list its commands is judged by its release', async (t) => {
   const answers = readTranscript(readFixture('6.0.16'))
   const listed = (...commands: string[]) =>
     new Map([...answers].filter(([line]) => commands.includes(line)))
@@ -167,16 +167,16 @@ void t.test('a cache that does not tell what it can is judged by its release', a
   }
   for (const status of [101, 102, 105, 201]) {
     t.same(await judge(refuse(status), '6.0.0'), [false, false, false], String(status))
-    t.same(await judge(refuse(status), null), [true, true, true], 'the newest')
-    // The text promises a -j for backend.list that the release does not have.
+    t.same(await judge(refuse(status), null), [true, true, true], 'as for the newest release')
+    // The text lists a -j for backend.list that the release lacks.
     t.same(await judge(refuse(status, listed('help')), '6.0.16'), [true, true, false])
   }
-  t.same(await judge(refuse(101, listed('help -j')), null), [true, true, false], 'its own word')
+  t.same(await judge(refuse(101, listed('help -j')), null), [true, true, false], 'its own list')
   const lost = new ManagementPortError('lost', 'gone')
   await t.rejects(probeCapabilities({ run: () => Promise.reject(lost) }, '7.1.1'), lost)
 
   const manager = hear(answers, help()).filter(({ name }) => name === 'vcl.list')
   const stopped = capabilitiesFrom(manager, '7.1.1')
-  t.equal(stopped.answersJson('ban.list'), true, 'a manager alone lists no commands of its child')
+  t.equal(stopped.answersJson('ban.list'), true, 'a stopped child’s commands are missing')
   t.equal(stopped.discardsSeveral, true)
 })

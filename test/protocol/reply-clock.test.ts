@@ -1,9 +1,9 @@
-/** When the oldest command in flight is late, and when the process itself was. */
+/** Timeouts of the oldest command in flight, also when the process itself was late. */
 import t from 'tap'
 import { createReplyClock } from '../../protocol/reply-clock.js'
 
 void t.test(
-  'an answer that lay unread is not late; the next command has its own time',
+  'a reply that lay unread is not late; the next command has its own time',
   async (t) => {
     const commands = ['first', 'second'].map((name) => ({ name, timeoutMs: 0 }))
     let looks = 0
@@ -11,7 +11,7 @@ void t.test(
       const clock = createReplyClock({
         oldest: () => {
           looks += 1
-          // The answer is read in the turn of the event loop between the first two looks.
+          // The reply is read in the turn of the event loop between the first two checks.
           if (looks === 1) setImmediate(() => commands.shift())
           return commands[0]
         },

@@ -1,4 +1,4 @@
-/** Answers without JSON are read into records. The texts follow the formats in the source of the named releases. */
+/** Replies without JSON are parsed into records. The texts follow the formats in the source of the named releases. */
 import t from 'tap'
 import { parseBanner } from '../../protocol/release.js'
 import { parseBackendListText } from '../../protocol/text/backend-list.js'
@@ -14,7 +14,7 @@ import { parseVclListText } from '../../protocol/text/vcl-list.js'
 
 const garbled = { name: 'ManagementPortError', kind: 'garbled' }
 
-void t.test('vcl.list reads state and temperature joined or apart', (t) => {
+void t.test('vcl.list is parsed with state and temperature joined or separate', (t) => {
   const row = { busy: 0, labels: 0, label: null }
   const cases = {
     // mgt_vcl.c, cache_vcl.c: `%-10s %4s/%s  %6u %s` and `%-10s %5s/%-8s %6u %s`.
@@ -31,7 +31,7 @@ void t.test('vcl.list reads state and temperature joined or apart', (t) => {
   t.end()
 })
 
-void t.test('vcl.list reads labels, their targets and who returns them', (t) => {
+void t.test('vcl.list is parsed with labels, their targets and reference counts', (t) => {
   const text = [
     'available  auto    warm        0   shop-1   <-   (1 label)',
     'available  label   warm        0   l-shop   ->   shop-1 (2 return(vcl)s)',
@@ -57,7 +57,7 @@ void t.test('vcl.list reads labels, their targets and who returns them', (t) => 
   t.end()
 })
 
-void t.test('backend.list reads three, four and five columns', (t) => {
+void t.test('backend.list is parsed with three, four and five columns', (t) => {
   // Formats of do_list in cache_backend_cfg.c (4.1, 5.0), cache_director.c (6.0) and a reply of 7.1.1.
   const cases: [string, string][] = [
     [
@@ -79,7 +79,7 @@ void t.test('backend.list reads three, four and five columns', (t) => {
       [{ name: /^boot\.a/, adminHealth: 'probe', good: 5, total: 5, isHealthy: true }],
       version,
     )
-  // 6.1, VBP_Status and do_list; `-p` draws what it does not indent.
+  // 6.1, VBP_Status and do_list; `-p` draws lines without indentation.
   t.match(
     parseBackendListText(
       'Backend name Admin Probe Last change\nboot.a probe 5/5 good Fri, 20 Nov 2026 08:27:16 GMT\nCurrent states  good:  5 threshold:  3 window:  5\n  Oldest ==\nboot.b probe 0/8 bad Fri, 20 Nov 2026 08:27:16 GMT\nboot.c probe healthy Fri, 20 Nov 2026 08:27:16 GMT',
@@ -102,7 +102,7 @@ void t.test('backend.list reads three, four and five columns', (t) => {
   t.end()
 })
 
-void t.test('param.show reads value, unit, bounds and description of each block', (t) => {
+void t.test('param.show is parsed into value, unit, bounds and description of each block', (t) => {
   const text = [
     'cc_command',
     '        Value is: exec x [y] %s',
@@ -139,7 +139,7 @@ void t.test('param.show reads value, unit, bounds and description of each block'
   t.end()
 })
 
-void t.test('bans, processes, stores and commands are read from text', (t) => {
+void t.test('bans, processes, stores and commands are parsed from text', (t) => {
   const bans = [
     'Present bans:',
     '1795163021.520645     0 -  req.url !~ a b',
@@ -185,7 +185,7 @@ void t.test('bans, processes, stores and commands are read from text', (t) => {
   t.end()
 })
 
-void t.test('the banner is read loosely', (t) => {
+void t.test('the banner is parsed leniently', (t) => {
   const lines = [
     '-----',
     'Varnish Cache CLI 1.0',

@@ -1,6 +1,6 @@
 /**
- * SIGKILL of the agent and of the coordinator between load and commit of a certificate, on a real cache with a TLS listener: it ends
- * with the old one or the new one, as the status says, and every handshake meanwhile gets one of them. Then the cache loses its listener.
+ * SIGKILL of the agent and of the coordinator between load and commit of a certificate, on a real cache with a TLS listener: it ends with
+ * the old or the new one, in agreement with the status, and every handshake meanwhile gets one of them. Then the cache loses its listener.
  */
 import { X509Certificate } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -45,7 +45,7 @@ const rows: readonly Row[] = [
 
 const { product, version } = readRelease()
 if (product === 'varnish' && isAtLeast(version, '9.0'))
-  void t.test('a certificate survives what is killed', { timeout: 300_000 }, survive)
+  void t.test('a certificate survives SIGKILLs', { timeout: 300_000 }, survive)
 else t.pass(`${product} ${version} has no TLS listener`)
 
 async function survive(t: Test): Promise<void> {
@@ -89,7 +89,7 @@ async function makeSite({ api }: Harness): Promise<Site> {
   }
 }
 
-/** Answers what handshakes are to show of it. */
+/** Returns the fingerprint that handshakes should show. */
 async function renew({ api }: Harness, { path }: Site): Promise<string> {
   const given = await makeDomainCertificate({ names: [name] })
   expectDone(await api.call('PUT', path, given))
@@ -111,10 +111,10 @@ interface CertificateView {
 async function read({ api }: Harness, { path }: Site): Promise<CertificateView> {
   const answer: CallAnswer = await api.call('GET', path)
   expectDone(answer)
-  return JSON.parse(answer.text) as CertificateView // the fields that certificate.ts has
+  return JSON.parse(answer.text) as CertificateView // the fields in certificate.ts
 }
 
-/** Throws until status, list of the cache, files, boot file and handshake say the same. */
+/** Throws until the status, the cache's list, files, boot file and handshake agree. */
 async function readAgreement(
   harness: Harness,
   site: Site,
@@ -137,7 +137,7 @@ async function readAgreement(
   return served
 }
 
-/** One after the other, until it is stopped. */
+/** Handshakes one after the other until stopped. */
 function startHandshakes(t: Test, tlsPort: number) {
   const seen = new Set<string | null>()
   let isOn = true
@@ -153,12 +153,12 @@ function startHandshakes(t: Test, tlsPort: number) {
   return { seen, stop }
 }
 
-/** A load would kill the child of a cache that has none. */
+/** A load would kill the child of a cache without a TLS listener. */
 async function loseListener(t: Test, harness: Harness, site: Site): Promise<void> {
   const { api, cache, port, agentStateDir } = harness
   port.forget()
   await cache.restart(undefined, [])
-  await eventually('it is passed over', async () => {
+  await eventually('the agent is passed over', async () => {
     const { agentStates } = await read(harness, site)
     return agentStates[0]?.state === 'passed' && agentStates[0].reason === 'no-tls'
   })
@@ -166,8 +166,8 @@ async function loseListener(t: Test, harness: Harness, site: Site): Promise<void
   const childPid = await cache.childPid()
   await renew(harness, site)
   const refused = await api.call('PUT', `${site.path}/deploy`)
-  t.equal(refused.status, 503, 'no agent is left that could have it')
-  await eventually('its files are gone, and the boot file names none', async () => {
+  t.equal(refused.status, 503, 'no remaining agent could have it')
+  await eventually('its files are removed, and the boot file lists none', async () => {
     const boot = await readFile(join(agentStateDir, 'boot.cli'), 'utf8')
     const files = await readdir(join(agentStateDir, 'tls'))
     return files.length === 0 && !boot.includes('tls.cert')

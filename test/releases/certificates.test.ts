@@ -1,6 +1,6 @@
 /**
- * Certificates on a real cache with a TLS listener: handshakes get what is deployed, through kills of child, manager and agent.
- * Varnish 9.0 has such a listener; on other releases, and without one, nothing of it is sent.
+ * Certificates on a real cache with a TLS listener: handshakes get the deployed one, through kills of child, manager and agent.
+ * Varnish 9.0 has such a listener; on other releases, and without one, no certificate command is sent.
  */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -76,13 +76,13 @@ const { product, version } = readRelease()
 if (product === 'varnish' && isAtLeast(version, '9.0')) testListener()
 
 function testListener(): void {
-  void t.test('handshakes get what is committed, and a replaced one without a gap', async (t) => {
+  void t.test('handshakes get the committed certificate, a new one without a gap', async (t) => {
     const { cache, tlsPort, coordinator, agent } = await start(t)
     t.ok(coordinator.description()?.capabilities.includes('tls'))
-    t.equal(await shakeHands(tlsPort, name), null, 'there is none')
+    t.equal(await shakeHands(tlsPort, name), null, 'no certificate yet')
     const [one, two] = [await give(coordinator), await give(coordinator)]
     await coordinator.apply(2, withCertificates({ ...one.desired, staged: true }))
-    t.equal(await shakeHands(tlsPort, name), null, 'it is loaded only')
+    t.equal(await shakeHands(tlsPort, name), null, 'only loaded')
     await coordinator.apply(3, withCertificates(one.desired))
     t.equal(await shakeHands(tlsPort, name), one.fingerprint)
 
@@ -106,7 +106,7 @@ function testListener(): void {
     t.match(await readFile(join(agent.stateDir, 'boot.cli'), 'utf8'), two.desired.name)
   })
 
-  void t.test('what is dropped before the commit leaves nothing behind', async (t) => {
+  void t.test('a certificate dropped before the commit leaves nothing behind', async (t) => {
     const { cache, tlsPort, coordinator } = await start(t)
     const [one, two] = [await give(coordinator), await give(coordinator)]
     await coordinator.apply(2, withCertificates(one.desired))
@@ -119,7 +119,7 @@ function testListener(): void {
   })
 
   void t.test(
-    'what the cache refuses is said in its words, and what served serves on',
+    'a refusal is reported in the cache’s words, and the old certificate keeps serving',
     async (t) => {
       const { tlsPort, coordinator } = await start(t)
       const one = await give(coordinator)
@@ -135,7 +135,7 @@ function testListener(): void {
   )
 
   void t.test(
-    'a killed child and a killed manager have it again, and a missing file does not keep the child stopped',
+    'certificates survive kills of child and manager; a missing file does not prevent a start',
     async (t) => {
       const { cache, tlsPort, coordinator, agent } = await start(t)
       const [one, two] = [await give(coordinator), await give(coordinator)]
@@ -159,13 +159,13 @@ function testListener(): void {
       )
       await cache.restart()
       await eventually(
-        'after the manager too',
+        'it is served after a restart',
         async () => (await shakeHands(tlsPort, name)) === two.fingerprint,
       )
     },
   )
 
-  void t.test('an agent that ended between load and commit goes on', async (t) => {
+  void t.test('an agent that ended between load and commit continues', async (t) => {
     const { cache, tlsPort, coordinator, agent } = await start(t)
     const [one, two] = [await give(coordinator), await give(coordinator)]
     await coordinator.apply(2, withCertificates(one.desired))
@@ -178,7 +178,7 @@ function testListener(): void {
     t.notMatch(await cache.adm('tls.cert.list'), one.desired.name)
   })
 
-  void t.test('the boot file starts a cache with VCL and certificates, alone', async (t) => {
+  void t.test('the boot file alone starts a cache with VCL and certificates', async (t) => {
     const { cache, coordinator, agent } = await start(t)
     const one = await give(coordinator)
     await coordinator.apply(2, withCertificates(one.desired))

@@ -1,6 +1,6 @@
 /**
- * One fleet of real caches: the release that PATH has first, and those in the folders of CACHEFLEET_TEST_RELEASES. A group is
- * compiled on each, what a release refuses names it, and a host is moved to another release.
+ * One fleet of real caches: the first release in PATH, and those in the folders of CACHEFLEET_TEST_RELEASES. A group is
+ * compiled on each, a refusal names the release, and a host moves to another release.
  */
 import t, { type Test } from 'tap'
 import { answering, fetchMark } from '../support/observe-cache.js'
@@ -15,7 +15,7 @@ import { startVarnishd } from '../support/varnishd.js'
 
 const folders = (process.env['CACHEFLEET_TEST_RELEASES'] ?? '').split(':').filter(Boolean)
 const programs = [cacheProgram, ...folders.map((folder) => findCacheProgram([folder]))]
-/** Gone in 8.0; before, it was only advised against. */
+/** Removed in 8.0; deprecated before. */
 const old = (mark: string) =>
   `${answering(mark)}import std;\nsub vcl_recv { set req.http.X-N = std.real2integer(1.0, 0); }\n`
 
@@ -38,7 +38,7 @@ const edges = programs.map(({ daemon }): Edge => {
 })
 
 interface Refusing {
-  /** Each release with its agents, as a refusal names them; none refuses: it is done. */
+  /** Each refusing release with its agents, as in the message; empty: the request succeeds. */
   readonly named: readonly string[]
   readonly isWhole: boolean
 }
@@ -85,11 +85,11 @@ void t.test('caches of several releases in one fleet', async (t) => {
   expectDone(await api.act(id, 'deploy'))
   for (const cache of caches) t.equal((await fetchMark(cache)).mark, 'first')
 
-  await t.test('what a release refuses names it, and is told once', async (t) => {
+  await t.test('a refusal names its release and appears once', async (t) => {
     await api.editFile(mainFile, old('second'))
     const refusing = edges.filter(({ hasOld }) => !hasOld)
     const named = refusing.map(({ title, name }) => `${title}: agent ${name}`).toSorted()
-    // A deploy ends with the first that leaves too few.
+    // A deploy ends with the first failure that leaves too few agents.
     for (const verb of ['validate', 'deploy'])
       checkRefusal(t, await api.act(id, verb), { named, isWhole: verb === 'validate' })
     const kept = edges.filter(({ hasOld }) => hasOld).map(({ release }) => release)
@@ -103,7 +103,7 @@ void t.test('caches of several releases in one fleet', async (t) => {
     }
   })
 
-  await t.test('an upgrade is judged alike by an agent and by the program', async (t) => {
+  await t.test('an agent and the program judge an upgrade alike', async (t) => {
     await api.editFile(mainFile, answering('third'))
     expectDone(await api.call('PUT', `/vclgroups/${id}`, { releases: null }))
     expectDone(await api.act(id, 'deploy'))
@@ -128,14 +128,14 @@ void t.test('caches of several releases in one fleet', async (t) => {
     }
   })
 
-  await t.test('a host that comes back with another release serves what it served', async (t) => {
+  await t.test('a host that returns with another release serves the same VCL', async (t) => {
     const [cache] = caches
     const [edge] = edges
     const other = programs.at(-1)
     if (!cache || !edge || !other) throw new Error('there is one at least')
     await cache.restart(other)
     const { revision } = await api.readGroup(id)
-    await eventually('it is known as what it is now, and serves', async () => {
+    await eventually('the new release is known, and the VCL serves', async () => {
       const agent = (await readAgents()).get(edge.name)
       const { mark } = await fetchMark(cache)
       const { stateName } = await api.readGroup(id)

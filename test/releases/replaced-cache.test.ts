@@ -1,6 +1,6 @@
 /**
- * A cache is replaced by another release, and by the other product, under a running agent, and put back: it is noticed, what
- * should be there is compiled anew, the state is kept, and what the new release does not compile is told while the rest serves.
+ * A running agent's cache is replaced by another release, by the other product, and back: the agent notices, compiles
+ * everything anew, keeps the state, and reports what the new release does not compile while the rest serves.
  */
 import t from 'tap'
 import { isAtLeast } from '../../protocol/release.js'
@@ -14,11 +14,11 @@ import {
 import { eventually } from '../support/eventually.js'
 import { agentName, startHarness } from '../end-to-end/harness.js'
 
-/** Folders of the other releases, as `scripts/test-releases.mjs` names them. */
+/** Folders of the other releases, as given by `scripts/test-releases.mjs`. */
 const folders = (process.env['CACHEFLEET_TEST_RELEASES'] ?? '').split(':').filter(Boolean)
 const programs = [cacheProgram, ...folders.map((folder) => findCacheProgram([folder]))]
 
-/** `std.real2integer()` went with 8.0. */
+/** `std.real2integer()` was removed in 8.0. */
 const isOld = ({ daemon }: CacheProgram) => !isAtLeast(readRelease(daemon).version, '8.0')
 
 function chooseOld(): CacheProgram {
@@ -27,7 +27,7 @@ function chooseOld(): CacheProgram {
   return old
 }
 
-/** One of each product. */
+/** One release of each product. */
 function chooseNew(): readonly CacheProgram[] {
   const all = programs.filter((one) => !isOld(one))
   const products = [...new Set(all.map(({ product }) => product))]
@@ -78,7 +78,7 @@ void t.test(
       const { product, version } = readRelease(program.daemon)
       await t.test(`${product} ${version}`, async (t) => {
         await cache.restart(program)
-        await eventually('it is noticed', async () => {
+        await eventually('the new release is known', async () => {
           const agent = await api.findAgent(agentName)
           return agent?.engineVersion === version && agent.engineProduct === product
         })
@@ -90,7 +90,7 @@ void t.test(
           await serves('number', 'number')
           return
         }
-        const failure = await eventually('it is told', async () => {
+        const failure = await eventually('the error is reported', async () => {
           return (await api.findAgent(agentName))?.config.lastAttempted?.error
         })
         t.match(failure, /real2integer/)

@@ -1,4 +1,4 @@
-/** Tests of VCL in a private cache of this release: the example fleet's, time among them. */
+/** VCL tests in a private cache of this release: those of the example fleet, including ones that advance time. */
 import { join } from 'node:path'
 import t from 'tap'
 import { call } from '../cli/run-cli.js'

@@ -1,4 +1,4 @@
-/** Releases of the cache as groups name them. */
+/** Cache releases as groups specify them. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -12,7 +12,7 @@ const number = fc.nat({ max: 99 })
 const numbers = fc.array(number, { minLength: 1, maxLength: 4 })
 const product = fc.constantFrom('varnish', 'vinyl', 'edge2')
 
-void t.test('a cache is of a release when its first numbers are those that are named', (t) => {
+void t.test('a cache matches a release when its first numbers are the given ones', (t) => {
   const property = fc.property(
     product,
     numbers,
@@ -34,7 +34,7 @@ void t.test('a cache is of a release when its first numbers are those that are n
   t.end()
 })
 
-void t.test('what a cache is called fits the name that it is found by', (t) => {
+void t.test('a cache’s full name is a valid release and matches the cache', (t) => {
   const property = fc.property(product, numbers, (ofCache, version) => {
     const cache = { product: ofCache, version: version.join('.') }
     const whole = `${ofCache}-${cache.version}`
@@ -47,17 +47,17 @@ void t.test('what a cache is called fits the name that it is found by', (t) => {
   t.end()
 })
 
-void t.test('releases are told apart', (t) => {
+void t.test('similar releases are distinguished', (t) => {
   const varnish = (version: string) => ({ product: 'varnish', version })
   t.ok(isOfRelease(varnish('6.0.17'), '6.0'))
   t.notOk(isOfRelease(varnish('6.5.1'), '6.0'))
   t.ok(isOfRelease(varnish('7.7.0'), '7'))
   t.notOk(isOfRelease(varnish('70.1.0'), '7'))
   t.notOk(isOfRelease(varnish('6.01'), '6.0'))
-  t.ok(isOfRelease(varnish('6.0.13r2'), '6.0.13'), 'with what a packager adds')
+  t.ok(isOfRelease(varnish('6.0.13r2'), '6.0.13'), 'with a packager’s suffix')
   t.ok(isOfRelease({ product: 'vinyl', version: '9.0.1' }, 'vinyl-9.0'))
   t.notOk(isOfRelease({ product: 'vinyl', version: '9.0.1' }, '9'))
-  t.ok(isOfRelease({ product: 'edge', version: '2.1' }, 'edge-2'), 'a cache of another make')
+  t.ok(isOfRelease({ product: 'edge', version: '2.1' }, 'edge-2'), 'a cache of another vendor')
   t.notOk(isOfRelease({ product: '', version: '' }, '7'), 'not reached yet')
   for (const wrong of [
     '',

@@ -1,4 +1,4 @@
-/** Names of counters: older ones, those of backends, and which are read. */
+/** Names of counters: older names, backends, and the selection of counters to read. */
 import fc from 'fast-check'
 import t from 'tap'
 import { selectCounters } from '../../src/agent/counters/counter-selection.js'
@@ -10,7 +10,7 @@ import {
   resolveCounter,
 } from '../../src/resources/counters.js'
 
-void t.test('each documented name is a counter that is kept', (t) => {
+void t.test('each documented name resolves to a counter that is kept', (t) => {
   const kept = new Set(defaultCounters.map(({ name }) => name))
   const names = [
     ...['cache_hit', 'cache_miss', 'cache_hitpass', 'client_req', 's_hdrbytes', 's_bodybytes'],
@@ -20,12 +20,12 @@ void t.test('each documented name is a counter that is kept', (t) => {
   for (const name of names) t.ok(kept.has(resolveCounter(name) ?? ''), name)
   t.equal(resolveCounter('client_conn'), 'MAIN.sess_conn')
   t.equal(resolveCounter('MAIN.s_bodybytes'), 'MAIN.s_resp_bodybytes')
-  t.equal(kept.size, defaultCounters.length, 'none is there twice')
+  t.equal(kept.size, defaultCounters.length, 'no duplicates')
   t.end()
 })
 
 void t.test(
-  'a backend is called the same in every VCL, at every address, in every release',
+  'a backend has one name in every VCL, at every address and in every release',
   (t) => {
     const idents = [
       ...['default', 'boot.default', 'cf-12-0123abcd-7.default', 'reload_20201120.default'],
@@ -40,13 +40,13 @@ void t.test(
     t.equal(
       resolveCounter('VBE.boot.goto.00000b9c.(104.31.67.183).(http://example.com:80).req'),
       'VBE.goto.req',
-      'backends that are made at run time are one series',
+      'backends made at run time share one series',
     )
     t.end()
   },
 )
 
-void t.test('resolving twice is resolving once, and never throws', (t) => {
+void t.test('resolving a name twice gives the same result as once, and never throws', (t) => {
   const parts = fc.constantFrom('VBE', 'MAIN', 'SMA', 'boot', 's0', '.', 'req', '(1.2.3.4)', 'é')
   const anyName = fc.oneof(
     fc.string(),
@@ -63,17 +63,17 @@ void t.test('resolving twice is resolving once, and never throws', (t) => {
   t.end()
 })
 
-void t.test('levels of storage and backends are levels, what some releases call so is not', (t) => {
+void t.test('levels of storage and backends are gauges, misnamed ones are counters', (t) => {
   for (const name of ['SMA.s0.g_bytes', 'SMF.disk.g_space', 'VBE.a.conn', 'MAIN.threads'])
     t.equal(kindOfCounter(name), 'gauge', name)
-  // 6.0 calls these levels.
+  // 6.0 declares these as gauges.
   for (const name of ['MAIN.n_lru_nuked', 'MAIN.n_expired', 'MAIN.n_purges', 'SMA.s0.c_bytes'])
     t.equal(kindOfCounter(name), 'counter', name)
   t.end()
 })
 
 void t.test(
-  'read are the usual ones, some of each backend and storage, and what is asked for',
+  'read are the default counters, some of each backend and storage, and configured ones',
   (t) => {
     const usual = selectCounters()
     for (const name of ['MAIN.cache_hit', 'VBE.any.thing.req', 'SMA.big.g_bytes']) t.ok(usual(name))
@@ -86,7 +86,7 @@ void t.test(
   },
 )
 
-void t.test('figures of groups and domains are told from counters', (t) => {
+void t.test('figures of groups and domains are distinguished from counters', (t) => {
   const cases = [
     ['GROUP.7.requests', { groupId: 7, fqdn: null, figure: 'requests' }],
     ['DOMAIN.www.example.hits', { groupId: null, fqdn: 'www.example', figure: 'hits' }],

@@ -1,10 +1,10 @@
-/** What is judged of a deployment alike by the coordinator, `cachefleet apply` and the page. */
+/** Rules on deployments that the coordinator, `cachefleet apply` and the page share. */
 import fc from 'fast-check'
 import t from 'tap'
 import { findCountsProblem } from '../../src/resources/deployment.js'
 
 void t.test(
-  'a deployment asks for at least one agent, and for no fewer at most than at least',
+  'min is at least 1, and max at least min',
   (t) => {
     const count = fc.integer({ min: -2, max: 5 })
     fc.assert(

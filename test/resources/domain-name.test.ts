@@ -1,10 +1,10 @@
-/** Domain names: what is kept, and what is refused. */
+/** Domain names: normalization and refusals. */
 import fc from 'fast-check'
 import t from 'tap'
 import { isDomainName } from '../../src/resources/domain-name.js'
 import { parse, whenRefused } from './read-domain-name.js'
 
-void t.test('a name is kept in lower case and ASCII, without its last dot', (t) => {
+void t.test('a name is stored in lower case and ASCII, without a trailing dot', (t) => {
   const names: Readonly<Record<string, string>> = {
     'Shop.Example': 'shop.example',
     '*.Shop.example': '*.shop.example',
@@ -21,7 +21,7 @@ void t.test('a name is kept in lower case and ASCII, without its last dot', (t) 
   t.end()
 })
 
-void t.test('what is not a host name is refused, and the message says what would be right', (t) => {
+void t.test('other texts are refused with a message that shows a valid name', (t) => {
   const refused = [
     ...['', '.', '*', '*.', '*.*.example', 'a.*.example', 'a*.example', '**.example', '.example'],
     ...['shop.example:80', 'https://shop.example', 'shop.example/x', 'user@shop.example', '[::1]'],
@@ -39,7 +39,7 @@ void t.test('what is not a host name is refused, and the message says what would
   t.end()
 })
 
-void t.test('whatever is given, what is kept is a plain name and stays as it is', (t) => {
+void t.test('any accepted name is plain and stays the same when parsed again', (t) => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 12 }),
     fc

@@ -1,4 +1,4 @@
-/** What is told to whom, and how it is written. */
+/** Who receives which events, and how they are written. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -33,7 +33,7 @@ const hearing: fc.Arbitrary<EventFilter> = fc.record({
   types: fc.subarray([...eventTypes, ...optInEventTypes]),
 })
 
-void t.test('the whole is told to the owner and the system administrator only', (t) => {
+void t.test('only the owner and the system administrator receive the full data', (t) => {
   fc.assert(
     fc.property(event, hearing, (event, hearing) => {
       const told = dataFor(hearing, event)
@@ -49,7 +49,7 @@ void t.test('the whole is told to the owner and the system administrator only', 
 
 const problemTypes = bearerTypes.map((bearer) => `problem:${bearer}`)
 
-/** As promised: of a problem what bears it, of backends the caches that see them and their groups. */
+/** As documented: the read permission for a problem is that of its bearer; for backends it is agents and groups. */
 function typesRead(type: string): readonly string[] {
   if (type === 'backend') return ['agent', 'vclgroup']
   return ['problem:stage', 'rollout', 'problem:rollout'].includes(type)
@@ -57,7 +57,7 @@ function typesRead(type: string): readonly string[] {
     : [type.replace('problem:', '')]
 }
 
-void t.test('a regular user hears of the types that it may read, of some only if it asks', (t) => {
+void t.test('a regular user receives the types it may read, some only on request', (t) => {
   const asked = fc.subarray([...optInEventTypes])
   const grants = fc.dictionary(
     fc.constantFrom(...permissionTypes),
@@ -85,7 +85,7 @@ void t.test('a regular user hears of the types that it may read, of some only if
   t.end()
 })
 
-void t.test('Last-Event-ID is an id that we gave, nothing, or none of ours', (t) => {
+void t.test('Last-Event-ID parses to an id of ours, to undefined or to null', (t) => {
   t.equal(parseLastEventId(undefined), undefined)
   t.equal(parseLastEventId(''), undefined)
   t.equal(parseLastEventId('0'), 0)
@@ -117,7 +117,7 @@ void t.test('each event is one block with its id, its type and one line of data'
   t.end()
 })
 
-void t.test('a sample has no id, and all values but those that are hidden', (t) => {
+void t.test('a sample has no id, and all values except hidden ones', (t) => {
   const values = printValues(['MAIN.a', 'VBE.b.c', 'MAIN.d'], [0.5, 1, null], 'VBE.')
   t.equal(
     printSample({ id: 7, name: 'edge' }, Date.UTC(2026, 0, 2), values),

@@ -1,4 +1,4 @@
-/** Files and names: what is taken and what follows from it. */
+/** Files and names: validation and defaults. */
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
@@ -25,7 +25,7 @@ function read(source: string, encoded = false): FileContent {
   return result.content
 }
 
-void t.test('base64 is taken exactly when it is the way some bytes are written', (t) => {
+void t.test('base64 is accepted only in its canonical form', (t) => {
   const anyBytes = fc.property(fc.uint8Array(), (bytes) => {
     const { bytes: back, sha } = read(Buffer.from(bytes).toString('base64'), true)
     if (Buffer.compare(back, bytes) !== 0) throw new Error('other bytes')
@@ -58,7 +58,7 @@ void t.test('base64 is taken exactly when it is the way some bytes are written',
   t.end()
 })
 
-void t.test('text is what it says, and its bytes are UTF-8', (t) => {
+void t.test('text is kept exactly, and its bytes are UTF-8', (t) => {
   const property = fc.property(fc.string({ unit: 'grapheme' }), (source) => {
     const { text, bytes } = read(source)
     if (!source.includes('\0') && text !== source) throw new Error('another text')
@@ -72,7 +72,7 @@ void t.test('text is what it says, and its bytes are UTF-8', (t) => {
   t.end()
 })
 
-void t.test('the type of a file that names none', (t) => {
+void t.test('a file without a type gets one from its content', (t) => {
   const table: readonly [string, boolean, number][] = [
     ['vcl 4.1;\n', false, 1],
     ['# note\n  vcl 4.0;\nbackend default none;\n', false, 1],
@@ -95,10 +95,10 @@ void t.test('the type of a file that names none', (t) => {
   t.end()
 })
 
-/** Test names are read line by line; some of these would break them. */
+/** Test names are parsed line by line; some of these names would break that. */
 const inHex = (name: string): string => Buffer.from(name.slice(0, 9), 'utf16le').toString('hex')
 
-void t.test('names', (t) => {
+void t.test('names are 1 to 255 characters without control characters', (t) => {
   const good = ['a', ' ', 'é'.repeat(255), '😀'.repeat(255), 'a/b "c" <d>', '\u00a0', '\ufffd']
   const bad = [
     '',
@@ -125,7 +125,7 @@ void t.test('names', (t) => {
   t.end()
 })
 
-void t.test('agent names', (t) => {
+void t.test('agent names are letters, digits and dashes, with a limited length', (t) => {
   for (const name of ['a', 'Edge-1', '-', '9'.repeat(52)]) t.equal(findAgentNameProblem(name), null)
   for (const name of ['', 'a_b', 'a.b', 'é', 'a\n', '9'.repeat(53)])
     t.type(findAgentNameProblem(name), 'string', JSON.stringify(name))
@@ -134,7 +134,7 @@ void t.test('agent names', (t) => {
   t.end()
 })
 
-/** A tree of files, as the compiler meets them. */
+/** A tree of included files. */
 interface Tree {
   readonly pieces: readonly (string | Tree)[]
 }
@@ -158,7 +158,7 @@ const trees = fc.letrec<{ tree: Tree }>((tie) => ({
   }),
 })).tree
 
-void t.test('what vcl.show -v lists is flattened as its files were', (t) => {
+void t.test('the listing of vcl.show -v is flattened like the original files', (t) => {
   const property = fc.property(trees, (tree) => {
     const parts: VclPart[] = []
     const files = new Map<string, VclText>()
@@ -188,7 +188,7 @@ void t.test('what vcl.show -v lists is flattened as its files were', (t) => {
   t.end()
 })
 
-void t.test('running VCL whose includes do not fit what is listed is refused', (t) => {
+void t.test('running VCL whose includes do not match the listing is refused', (t) => {
   const main = (text: string) => ({ file: '/e/main.vcl', text: `vcl 4.1;\n${text}` })
   const part = (file: string, text = '') => ({ file, text })
   const table: readonly [parts: readonly VclPart[], reason: RegExp][] = [

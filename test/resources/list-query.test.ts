@@ -22,7 +22,7 @@ const fields: ListFields = {
 
 const parse = (query: Record<string, string | string[]>) => parseListQuery(query, fields, 'tag')
 
-void t.test('a text that was escaped stands for itself', (t) => {
+void t.test('an escaped text matches itself', (t) => {
   fc.assert(
     fc.property(fc.array(shortText, { minLength: 1, maxLength: 5 }), (texts) => {
       assert.deepEqual(
@@ -34,7 +34,7 @@ void t.test('a text that was escaped stands for itself', (t) => {
   t.end()
 })
 
-void t.test('a pattern matches what its wildcards were filled with', (t) => {
+void t.test('a pattern matches any text put in place of its wildcards', (t) => {
   const filled = patternOf(shortText).chain((pattern) =>
     fc
       .array(shortText, { minLength: pattern.length - 1, maxLength: pattern.length - 1 })
@@ -52,7 +52,7 @@ void t.test('a pattern matches what its wildcards were filled with', (t) => {
   t.end()
 })
 
-void t.test('a pattern matches what the same regular expression matches', (t) => {
+void t.test('a pattern matches the same texts as the equivalent regular expression', (t) => {
   fc.assert(
     fc.property(patternOf(shortText), shortText, (pattern, text) => {
       const same = new RegExp(
@@ -65,7 +65,7 @@ void t.test('a pattern matches what the same regular expression matches', (t) =>
   t.end()
 })
 
-void t.test('reads patterns', (t) => {
+void t.test('patterns are parsed with wildcards, alternatives and escapes', (t) => {
   const cases: [string, string[][]][] = [
     ['', [['']]],
     ['a', [['a']]],
@@ -85,14 +85,14 @@ void t.test('reads patterns', (t) => {
   t.end()
 })
 
-void t.test('a pattern that backtracks badly elsewhere is answered at once', (t) => {
+void t.test('matching never backtracks exponentially', (t) => {
   const pattern = parsePatterns(`${'*a'.repeat(2000)}*c`)[0] ?? ['']
 
   t.notOk(matchesPattern(pattern, `${'a'.repeat(100_000)}b`))
   t.end()
 })
 
-void t.test('reads filters, sort and take; names of fields in any case', (t) => {
+void t.test('filters, sort and take are parsed; names of fields are case-insensitive', (t) => {
   t.strictSame(parse({}), everything)
   t.strictSame(
     parse({ NAME: 'edge*', 'tags.name': 'eu,us', sort: 'createdat:desc', Take: '50,100' }),
@@ -110,7 +110,7 @@ void t.test('reads filters, sort and take; names of fields in any case', (t) => 
   t.end()
 })
 
-void t.test('refuses what it does not know, by name', (t) => {
+void t.test('unknown or invalid parameters are refused by name', (t) => {
   const invalid = (query: Record<string, string | string[]>, message: string) => {
     t.throws(() => parse(query), { kind: 'invalid', errorKey: 'tag', message }, message)
   }
@@ -164,7 +164,7 @@ void t.test('refuses what it does not know, by name', (t) => {
   t.end()
 })
 
-void t.test('any query is read or refused, and never breaks', (t) => {
+void t.test('any query is either parsed or refused as invalid', (t) => {
   fc.assert(
     fc.property(
       fc.dictionary(
@@ -183,7 +183,7 @@ void t.test('any query is read or refused, and never breaks', (t) => {
   t.end()
 })
 
-void t.test('takes from a list in memory', (t) => {
+void t.test('a list in memory is filtered, sorted and paged', (t) => {
   const items = [
     { id: 1, name: 'b', tags: ['eu', 'us'], error: null },
     { id: 2, name: 'a', tags: ['us'], error: 'x' },

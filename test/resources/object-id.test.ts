@@ -1,4 +1,4 @@
-/** The console's ids say what they are of, and which number it has. */
+/** The console's ids encode a kind and a number. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -11,7 +11,7 @@ import {
 const numbers = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
 const kinds = fc.constantFrom('group', 'user', 'vcl', 'cache', 'paramset', 'message')
 
-void t.test('an id of a kind and number is read back, and is of no other kind', (t) => {
+void t.test('an id parses back to its number, and for no other kind', (t) => {
   fc.assert(
     fc.property(kinds, kinds, numbers, (kind, other, number) => {
       const id = toObjectId(kind, number)
@@ -24,7 +24,7 @@ void t.test('an id of a kind and number is read back, and is of no other kind', 
   t.end()
 })
 
-void t.test('a commit is a file and a version', (t) => {
+void t.test('a commit id encodes a file and a version', (t) => {
   const files = fc.integer({ min: 1, max: 2 ** 48 })
   const versions = fc.integer({ min: 1, max: 2 ** 32 - 1 })
   fc.assert(
@@ -35,7 +35,7 @@ void t.test('a commit is a file and a version', (t) => {
   t.end()
 })
 
-void t.test('anything else is not an id', (t) => {
+void t.test('no other text is an id', (t) => {
   for (const text of [
     '',
     '1',

@@ -1,4 +1,4 @@
-/** Grants: what is never allowed to whom, and that nobody hands out more than they hold. */
+/** Grants: what is never allowed, and that users cannot grant more than they hold. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -21,7 +21,7 @@ const accesses = ['read', 'write'] as const
 const type = fc.constantFrom(...permissionTypes)
 const grants: fc.Arbitrary<Grants> = fc
   .dictionary(type, fc.constantFrom<Access>(...accesses), { maxKeys: 6 })
-  .map((given) => ({ ...given })) // without the prototype that the library leaves out
+  .map((given) => ({ ...given })) // without the library's null prototype
 const standing: fc.Arbitrary<Rights> = fc.record({
   role: fc.constantFrom(...organizationRoles),
   grants,
@@ -42,7 +42,7 @@ function actorOf(role: Actor['role'], held: Grants, limits: Grants | null = null
   }
 }
 
-/** Everything that it may, as `type:access`. */
+/** All its rights, as `type:access`. */
 function rightsOf(who: Actor): Set<string> {
   return new Set(
     permissionTypes.flatMap((each) =>
@@ -55,7 +55,7 @@ function isWithin(part: ReadonlySet<string>, whole: ReadonlySet<string>): boolea
   return [...part].every((right) => whole.has(right))
 }
 
-void t.test('a regular user may what was granted; administrators may all', (t) => {
+void t.test('a regular user has its granted rights; administrators have all', (t) => {
   const bert = actorOf('regular', { tag: 'read', file: 'write' })
   t.same([...rightsOf(bert)], ['file:read', 'file:write', 'tag:read'])
   for (const role of ['system', 'administrator'] as const)
@@ -65,14 +65,14 @@ void t.test('a regular user may what was granted; administrators may all', (t) =
   t.end()
 })
 
-void t.test('write implies read, for everybody', (t) => {
+void t.test('write implies read for everyone', (t) => {
   fc.assert(
     fc.property(actor, type, (who, each) => may(who, each, 'read') || !may(who, each, 'write')),
   )
   t.end()
 })
 
-void t.test('an API token may never more than its account, nor than it was made for', (t) => {
+void t.test('an API token never has more rights than its account or its own limits', (t) => {
   fc.assert(
     fc.property(actor, grants, ({ role, grants: held }, limits) => {
       const rights = rightsOf(actorOf(role, held, limits))
@@ -84,7 +84,7 @@ void t.test('an API token may never more than its account, nor than it was made 
   t.end()
 })
 
-void t.test('an excess is found exactly where something is not held', (t) => {
+void t.test('an excess is found exactly when a requested right is not held', (t) => {
   fc.assert(
     fc.property(actor, grants, (who, wanted) => {
       const isHeld = isWithin(rightsOf(actorOf('regular', wanted)), rightsOf(who))
@@ -95,7 +95,7 @@ void t.test('an excess is found exactly where something is not held', (t) => {
 })
 
 void t.test(
-  'what may be granted gives nobody more than the granter, unless that one writes perm',
+  'without write on perm, a user cannot grant more than it holds',
   (t) => {
     fc.assert(
       fc.property(actor, standing, (who, wanted) => {
@@ -109,7 +109,7 @@ void t.test(
   },
 )
 
-void t.test('along any chain of grants rights only shrink until somebody writes perm', (t) => {
+void t.test('along a chain of grants rights only shrink until somebody has write on perm', (t) => {
   fc.assert(
     fc.property(actor, fc.array(standing, { maxLength: 8 }), (first, chain) => {
       fc.pre(!may(first, 'perm', 'write'))
@@ -122,7 +122,7 @@ void t.test('along any chain of grants rights only shrink until somebody writes 
   t.end()
 })
 
-void t.test('permissions as written and as read are the same grants', (t) => {
+void t.test('converting grants to permissions and back preserves them', (t) => {
   fc.assert(
     fc.property(grants, (given) => {
       assert.deepEqual(toGrants(toPermissions(given)), given)

@@ -1,9 +1,9 @@
-/** Shares of what organizations have in common, and what is said of a full quota. */
+/** Fair shares of common limits, and the message of a full quota. */
 import fc from 'fast-check'
 import t from 'tap'
 import { describeFullQuota, hasFairRoom } from '../../src/resources/quota.js'
 
-/** Organizations ask one after the other for some; answers what each got. */
+/** Plays requests one after the other; returns the amount held by each organization. */
 function playRequests(
   total: number,
   requests: readonly (readonly [who: number, wanted: number])[],
@@ -21,7 +21,7 @@ function playRequests(
 
 const requests = fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 40 })), { maxLength: 200 })
 
-void t.test('whatever one organization takes, another one gets its first ones', (t) => {
+void t.test('whatever one organization takes, another one can get its first objects', (t) => {
   fc.assert(
     fc.property(
       fc.integer({ min: 100, max: 2_000 }),
@@ -32,7 +32,7 @@ void t.test('whatever one organization takes, another one gets its first ones', 
           total,
           greedy.map((wanted) => [1, wanted] as const),
         )
-        t.ok((held.get(1) ?? 0) <= total - Math.ceil(total / 10), 'the last tenth is not its own')
+        t.ok((held.get(1) ?? 0) <= total - Math.ceil(total / 10), 'it cannot take the last tenth')
         for (let first = 0; first < Math.floor(total / 20); first++)
           t.ok(hasFairRoom({ total, used: used + first, held: first, wanted: 1 }))
       },
@@ -41,7 +41,7 @@ void t.test('whatever one organization takes, another one gets its first ones', 
   t.end()
 })
 
-void t.test('no total is exceeded, and what is asked for one by one fills it', (t) => {
+void t.test('the total is never exceeded, and single requests can fill it', (t) => {
   fc.assert(
     fc.property(fc.integer({ min: 20, max: 400 }), requests, (total, asked) => {
       t.ok(playRequests(total, asked).used <= total)
@@ -49,11 +49,11 @@ void t.test('no total is exceeded, and what is asked for one by one fills it', (
       t.equal(playRequests(total, [...asked, ...many]).used, total)
     }),
   )
-  t.ok(hasFairRoom({ total: 10, used: 10, held: 9, wanted: 0 }), 'who wants nothing more has room')
+  t.ok(hasFairRoom({ total: 10, used: 10, held: 9, wanted: 0 }), 'a request for zero always fits')
   t.end()
 })
 
-void t.test('a full quota is told with its owner, its number and who gives more', (t) => {
+void t.test('the message of a full quota names owner, number and remedy', (t) => {
   t.equal(
     describeFullQuota('shop', 'files', 2_000),
     'organization "shop" has its quota of 2,000 files; delete some, or ask the system administrator for more',

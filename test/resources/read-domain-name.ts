@@ -1,4 +1,4 @@
-/** A domain name as the API reads it, and null where it is refused. */
+/** Parses a domain name as the API does; `whenRefused` returns null for an invalid one. */
 import { domainToASCII } from 'node:url'
 import { parseDomainName } from '../../src/resources/domain-name.js'
 

@@ -1,4 +1,4 @@
-/** What a stage makes of placement and of a cache's desired state: properties. */
+/** How stages affect placement and the desired state of a cache: properties. */
 import fc from 'fast-check'
 import t from 'tap'
 import { holderId, indexAgents } from '../../src/coordinator/fleet/agent-index.js'
@@ -22,7 +22,7 @@ const program = (name: string, fqdns: readonly string[] | null): PlacedProgram =
   sha: name.padEnd(64, '0'),
 })
 
-/** Groups with domains and their stages on one agent, as a table with unique names allows them. */
+/** Groups with domains and their stages on one agent, with names as unique as the database requires. */
 const anyAgent: fc.Arbitrary<readonly PlacedPrograms[]> = fc
   .array(
     fc.record({
@@ -60,7 +60,7 @@ const anyAgent: fc.Arbitrary<readonly PlacedPrograms[]> = fc
   )
 
 void t.test('a desired state with stages', async (t) => {
-  await t.test('labels each of them apart, and never two stand for one VCL', (t) => {
+  await t.test('each stage has its own label, and no two labels share a VCL', (t) => {
     fc.assert(
       fc.property(anyAgent, (placed) => {
         const { desired } = composeDesired(placed)
@@ -74,7 +74,7 @@ void t.test('a desired state with stages', async (t) => {
     )
     t.end()
   })
-  await t.test('is the same in whatever order its places come', (t) => {
+  await t.test('the order of places does not matter', (t) => {
     fc.assert(
       fc.property(anyAgent, (placed) => {
         t.strictSame(composeDesired(placed), composeDesired(placed.toReversed()))
@@ -82,7 +82,7 @@ void t.test('a desired state with stages', async (t) => {
     )
     t.end()
   })
-  await t.test('has the routing of the switch loaded before, without the stage that goes', (t) => {
+  await t.test('the routing after the switch is preloaded, without the replaced stage', (t) => {
     fc.assert(
       fc.property(anyAgent, (placed) => {
         const { desired } = composeDesired(placed)
@@ -101,7 +101,7 @@ void t.test('a desired state with stages', async (t) => {
     )
     t.end()
   })
-  await t.test('is reached by a plan from nothing, and from there nothing is left to do', (t) => {
+  await t.test('a plan reaches it from an empty cache, and a second plan is empty', (t) => {
     fc.assert(
       fc.property(anyAgent, (placed) => {
         const { desired } = composeDesired(placed)
@@ -130,7 +130,7 @@ void t.test('a desired state with stages', async (t) => {
 
 const fleet = fc.array(
   fc.record({
-    /** What stands there: of group 1, of its stage, of another root group. */
+    /** Places on the agent: of group 1, of its stage, of another root group. */
     own: fc.boolean(),
     staged: fc.boolean(),
     other: fc.boolean(),
@@ -157,7 +157,7 @@ function inputFor(
         state: isRunning ? agentStates.Running : agentStates.Down,
         tagIds: tagged ? [1] : [],
         groupIds: [...(own ? [groupId] : []), ...(staged ? [stageId] : []), ...(other ? [2] : [])],
-        // One of those that are there, as the store answers it.
+        // One of the groups placed there, as the store returns it.
         rootGroupId: own ? groupId : staged ? stageId : other ? 2 : null,
       })),
     ),
@@ -166,7 +166,7 @@ function inputFor(
 
 void t.test('a root group and its stage', async (t) => {
   await t.test(
-    'a stage goes to all running agents with its tags, or names who is in the way',
+    'a stage goes to all running agents with its tags, or conflicts are listed',
     (t) => {
       fc.assert(
         fc.property(fleet, (agents) => {
@@ -190,7 +190,7 @@ void t.test('a root group and its stage', async (t) => {
       t.end()
     },
   )
-  await t.test('are never on one agent, but when it is promoted', (t) => {
+  await t.test('they share no agent, except during a promotion', (t) => {
     fc.assert(
       fc.property(fleet, (agents) => {
         const add = (supersedes?: number) =>
@@ -208,7 +208,7 @@ void t.test('a root group and its stage', async (t) => {
   t.end()
 })
 
-void t.test('a stage is loaded by all that are there, or by none', (t) => {
+void t.test('a stage switches only when all present agents have loaded it', (t) => {
   const state = fc.constantFrom<LoadState>('pending', 'loaded', 'failed', 'away')
   fc.assert(
     fc.property(fc.array(state), (loads) => {

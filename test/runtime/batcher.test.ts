@@ -1,4 +1,4 @@
-/** The batcher, by a clock of the test's own. */
+/** The batcher, on a virtual clock. */
 import fc from 'fast-check'
 import { pino } from 'pino'
 import t from 'tap'
@@ -15,7 +15,7 @@ function open<Item>(options: Partial<BatcherOptions<Item>> & Pick<BatcherOptions
 
 interface Step {
   readonly waitMs: number
-  /** Whether the store answers from then on. */
+  /** Whether the store is available from then on. */
   readonly isUp: boolean
 }
 
@@ -24,7 +24,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 30 },
 )
 
-void t.test('each item is written once, in order, whatever fails meanwhile', async () => {
+void t.test('each item is written once and in order, despite failures', async () => {
   await fc.assert(
     fc.asyncProperty(steps, fc.integer({ min: 1, max: 5 }), async (given, atOnce) => {
       const written: number[] = []
@@ -53,7 +53,7 @@ void t.test('each item is written once, in order, whatever fails meanwhile', asy
   )
 })
 
-void t.test('items of a moment share a write; one in a hurry takes the others along', async (t) => {
+void t.test('items added together share a write; an urgent one hastens the rest', async (t) => {
   const writes: [number, readonly string[]][] = []
   const { clock, batcher } = open<string>({
     write: (items) => {
@@ -75,7 +75,7 @@ void t.test('items of a moment share a write; one in a hurry takes the others al
   ])
 })
 
-void t.test('of one key the newest is written, also after a failure', async (t) => {
+void t.test('of each key only the newest item is written, also after a failure', async (t) => {
   const writes: (readonly { id: number; value: string }[])[] = []
   let isUp = false
   const { clock, batcher } = open<{ id: number; value: string }>({
@@ -104,7 +104,7 @@ void t.test('of one key the newest is written, also after a failure', async (t) 
   t.notOk(batcher.isWaiting(1))
 })
 
-void t.test('what waits is bounded: the oldest go, and that is said', async (t) => {
+void t.test('the queue is bounded: the oldest items are dropped and logged', async (t) => {
   const said: unknown[] = []
   const log = pino({ base: null }, { write: (line: string) => said.push(JSON.parse(line)) })
   let isUp = false
@@ -131,7 +131,7 @@ void t.test('what waits is bounded: the oldest go, and that is said', async (t) 
   ])
 })
 
-void t.test('closing writes what waits, once, and takes nothing any more', async (t) => {
+void t.test('closing writes the queue once, and later items are ignored', async (t) => {
   let writes = 0
   const { clock, batcher } = open<number>({
     write: () => {

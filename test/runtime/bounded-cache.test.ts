@@ -1,4 +1,4 @@
-/** Bounded memories. */
+/** Bounded caches. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -8,7 +8,7 @@ import {
   rememberOf,
 } from '../../src/runtime/bounded-cache.js'
 
-void t.test('what was used longest ago is forgotten first', (t) => {
+void t.test('the least recently used key is evicted first', (t) => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ key: fc.nat(9), isRead: fc.boolean() }), { maxLength: 50 }),
@@ -30,7 +30,7 @@ void t.test('what was used longest ago is forgotten first', (t) => {
   t.end()
 })
 
-void t.test('an answer is worked out once, as long as there is room', (t) => {
+void t.test('an answer is computed once while there is room for it', (t) => {
   let count = 0
   const double = rememberAnswers(2, (of: number) => `${++count}: ${2 * of}`)
   t.same([double(1), double(2), double(1)], ['1: 2', '2: 4', '1: 2'])
@@ -39,7 +39,7 @@ void t.test('an answer is worked out once, as long as there is room', (t) => {
 })
 
 void t.test(
-  'a reading is shared and believed for a while, not longer than it says itself',
+  'a reading is shared for a while, but not beyond its own expiry',
   async (t) => {
     let nowMs = 0
     let count = 0
@@ -62,7 +62,7 @@ void t.test(
 )
 
 void t.test(
-  'what failed or is nothing is not remembered, nor what was forgotten meanwhile',
+  'failures, undefined values and readings cleared meanwhile are not cached',
   async (t) => {
     const cache = createReadCache<number | undefined>({ most: 10, believedMs: 100, now: () => 0 })
     await t.rejects(
@@ -79,7 +79,7 @@ void t.test(
     t.equal(
       await cache.read('a', () => Promise.resolve(3)),
       2,
-      'the older reading takes nothing away',
+      'the older reading does not replace the newer one',
     )
   },
 )
@@ -92,10 +92,10 @@ void t.test('large readings take the room of several', async (t) => {
   await read('b', 2, 6)
   t.equal(await read('b', 3, 6), 2)
   t.equal(await read('a', 4, 6), 4)
-  t.equal(await read('c', 5, 11), 5, 'one that is larger than all room is answered too')
+  t.equal(await read('c', 5, 11), 5, 'a reading larger than the cache is returned too')
 })
 
-void t.test('of an object it is asked once', (t) => {
+void t.test('the function runs once per object', (t) => {
   let asked = 0
   const countCharacters = rememberOf(({ text }: { readonly text: string }) => {
     asked += 1

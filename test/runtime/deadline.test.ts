@@ -4,7 +4,7 @@ import t from 'tap'
 import { startDeadline } from '../../src/runtime/deadline.js'
 import { eventually } from '../support/eventually.js'
 
-void t.test('it comes after its time, or with the outer one', async (t) => {
+void t.test('the signal fires after its time, or with the outer signal', async (t) => {
   const outer = new AbortController()
   const soon = startDeadline(1, outer.signal)
   await eventually('the time is over', () => soon.signal.aborted)
@@ -14,16 +14,16 @@ void t.test('it comes after its time, or with the outer one', async (t) => {
   t.equal(late.signal.aborted, true)
   late.stop()
   const behind = startDeadline(600_000, outer.signal)
-  t.equal(behind.signal.aborted, true, 'the outer one was there already')
+  t.equal(behind.signal.aborted, true, 'the outer signal had fired before')
   behind.stop()
 })
 
-void t.test('one that was stopped never comes', async (t) => {
+void t.test('a stopped deadline never fires', async (t) => {
   const outer = new AbortController()
   const stopped = startDeadline(1, outer.signal)
   stopped.stop()
   const other = startDeadline(5, outer.signal)
-  await eventually('a later one came', () => other.signal.aborted)
+  await eventually('a later one fired', () => other.signal.aborted)
   outer.abort()
   await turn()
   t.equal(stopped.signal.aborted, false)

@@ -1,10 +1,10 @@
-/** Calls that are carried out together. */
+/** Calls carried out in batches. */
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { gatherCalls } from '../../src/runtime/gathered-calls.js'
 
-void t.test('each call is carried out once and answered what is its own', async () => {
+void t.test('each call is carried out once and gets its own answer', async () => {
   const bursts = fc.array(fc.array(fc.nat(1000), { maxLength: 12 }), { maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(bursts, fc.integer({ min: 1, max: 5 }), async (given, most) => {
@@ -40,7 +40,7 @@ void t.test('each call is carried out once and answered what is its own', async 
   )
 })
 
-void t.test('calls of a moment share a set, and one that fails is theirs alone', async (t) => {
+void t.test('calls of the same moment share a batch and its failure', async (t) => {
   const sets: (readonly string[])[] = []
   const call = gatherCalls<string, string>({
     waitMs: 5,

@@ -1,4 +1,4 @@
-/** The periodic loop, by a clock of the test's own. */
+/** The periodic loop, on a virtual clock. */
 import fc from 'fast-check'
 import { pino } from 'pino'
 import t from 'tap'
@@ -49,7 +49,7 @@ void t.test('passes never overlap, and each wake is followed by a pass in time',
       for (const [index, at] of begun.entries())
         if (index > 0 && at < (ended[index - 1] ?? 0)) return false
       return given.every(({ atMs, withinMs }) => {
-        // The pass that ran then has to end first.
+        // A running pass has to end first.
         const freeAt = ended.find((end, index) => (begun[index] ?? 0) <= atMs && end > atMs) ?? atMs
         const due = freeAt + (withinMs ?? 0)
         return begun.some((at) => at >= atMs && at <= due)
@@ -59,7 +59,7 @@ void t.test('passes never overlap, and each wake is followed by a pass in time',
   )
 })
 
-void t.test('what asks for a pass waits for one that began afterwards', async (t) => {
+void t.test('runNow waits for a pass that begins afterwards', async (t) => {
   const begun: number[] = []
   const { clock, loop } = open({
     pass: async () => {
@@ -71,10 +71,10 @@ void t.test('what asks for a pass waits for one that began afterwards', async (t
   let done = 0
   void Promise.all([loop.runNow(), loop.runNow()]).then(() => (done = clock.nowMs()))
   await clock.pass(200)
-  t.same([begun, done], [[100, 150, 300], 200], 'both share the one that follows')
+  t.same([begun, done], [[100, 150, 300], 200], 'both calls share the next pass')
 })
 
-void t.test('a pass that fails is logged once with its trace id, and ends nothing', async (t) => {
+void t.test('a failed pass is logged once with its trace id, and the loop goes on', async (t) => {
   const lines: Record<string, unknown>[] = []
   const log = pino(
     { level: 'debug', base: null, formatters: { level: (level) => ({ level }) } },
@@ -98,12 +98,12 @@ void t.test('a pass that fails is logged once with its trace id, and ends nothin
       ['debug', 'it failed'],
       ['error', 'it failed'],
     ],
-    'loudly at first, and again after it had succeeded',
+    'as an error at first, and again after a success',
   )
   t.match(lines[0], { traceId: /^[0-9a-f]{32}$/, err: { message: 'not now', stack: String } })
 })
 
-void t.test('after a failure it rests, however often it is woken', async (t) => {
+void t.test('after a failure the loop rests, however often it is woken', async (t) => {
   const begun: number[] = []
   const { clock, loop } = open({
     everyMs: null,
@@ -122,7 +122,7 @@ void t.test('after a failure it rests, however often it is woken', async (t) => 
   t.same(begun, [0, 500])
 })
 
-void t.test('it rests in proportion to what a pass took', async (t) => {
+void t.test('the rest is proportional to the duration of the pass', async (t) => {
   const begun: number[] = []
   const { clock, loop } = open({
     everyMs: null,
@@ -138,7 +138,7 @@ void t.test('it rests in proportion to what a pass took', async (t) => {
   t.same(begun, [0, 40, 230])
 })
 
-void t.test('a pass may say when the next one is wanted', async (t) => {
+void t.test('a pass may schedule the next one', async (t) => {
   const begun: number[] = []
   const waits = [10, null, 20]
   const { clock, loop } = open({
@@ -149,14 +149,14 @@ void t.test('a pass may say when the next one is wanted', async (t) => {
     },
   })
   await clock.pass(1000)
-  t.same(begun, [0, 10], 'null: not before it is woken')
+  t.same(begun, [0, 10], 'null: not until woken')
   loop.wake(5)
   await clock.pass(100)
   t.same(begun, [0, 10, 1005, 1025])
 })
 
 void t.test(
-  'closing waits for the pass that runs, which is told, and leaves no timer',
+  'closing aborts the running pass, waits for it, and leaves no timer',
   async (t) => {
     let isTold = false
     let passes = 0
@@ -183,7 +183,7 @@ void t.test(
   },
 )
 
-void t.test('its pace is varied by no more than the share that is named', async () => {
+void t.test('the interval varies by at most the given share', async () => {
   await fc.assert(
     fc.asyncProperty(fc.double({ min: 0, max: 0.5, noNaN: true }), async (jitter) => {
       const begun: number[] = []

@@ -1,4 +1,4 @@
-/** What takes long to find is answered from memory while it is found anew. */
+/** Results of slow lookups are returned from memory while they are refreshed. */
 import t from 'tap'
 import { createRefreshedMemory } from '../../src/runtime/refreshed-memory.js'
 
@@ -35,7 +35,7 @@ function start() {
 }
 
 void t.test(
-  'who asks first waits, once for all; who asks later is told what is known',
+  'the first callers share one lookup; later ones get the known value',
   async (t) => {
     const { read, pending, advance } = start()
     const first = Promise.all([read(), read()])
@@ -45,9 +45,9 @@ void t.test(
 
     advance(9)
     t.equal(await read(), 1)
-    t.equal(pending.length, 1, 'it is fresh')
+    t.equal(pending.length, 1, 'still fresh')
     advance(1)
-    t.equal(await read(), 1, 'while it is found anew')
+    t.equal(await read(), 1, 'during the refresh')
     t.equal(await read(), 1)
     t.equal(pending.length, 2)
     pending[1]?.resolve()
@@ -56,7 +56,7 @@ void t.test(
   },
 )
 
-void t.test('what failed is tried again, and told once nothing usable is known', async (t) => {
+void t.test('a failed lookup is retried, and reported once no usable value is known', async (t) => {
   const { read, pending, advance } = start()
   const first = read()
   pending[0]?.resolve()
@@ -65,7 +65,7 @@ void t.test('what failed is tried again, and told once nothing usable is known',
   t.equal(await read(), 1)
   pending[1]?.reject(new Error('away'))
   await new Promise((resume) => setImmediate(resume))
-  t.equal(await read(), 1, 'once more')
+  t.equal(await read(), 1, 'again')
   pending[2]?.reject(new Error('away'))
   await new Promise((resume) => setImmediate(resume))
   advance(50)
@@ -74,7 +74,7 @@ void t.test('what failed is tried again, and told once nothing usable is known',
   await t.rejects(late, { message: 'still away' })
 })
 
-void t.test('nobody waits longer than their patience; what is found then is known', async (t) => {
+void t.test('a caller waits for a limited time; a late result is kept', async (t) => {
   let resolve: (value: string) => void = () => undefined
   const given: (string | undefined)[] = []
   const memory = createRefreshedMemory<string>({
@@ -93,5 +93,5 @@ void t.test('nobody waits longer than their patience; what is found then is know
   resolve('late')
   await new Promise((resume) => setImmediate(resume))
   t.equal(await read(), 'late')
-  t.same(given, [undefined, 'late'], 'who finds it anew is given what is known')
+  t.same(given, [undefined, 'late'], 'a refresh gets the known value')
 })

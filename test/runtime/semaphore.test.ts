@@ -10,7 +10,7 @@ import { Semaphore } from '../../src/runtime/semaphore.js'
 
 const forLong = 600_000
 
-void t.test('never more run than there are places, and in the order of asking', async () => {
+void t.test('no more tasks run than there are permits, in the order of requests', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
@@ -42,18 +42,18 @@ void t.test('never more run than there are places, and in the order of asking', 
   )
 })
 
-void t.test('a caller that waited in vain holds no permit', async (t) => {
+void t.test('a caller that timed out holds no permit', async (t) => {
   const semaphore = new Semaphore()
   await semaphore.acquire()
   t.notOk(await semaphore.acquireWithin(1))
   const next = semaphore.acquireWithin(forLong)
   semaphore.release()
-  t.ok(await next, 'it goes to who waits still')
+  t.ok(await next, 'the permit goes to the caller still waiting')
   semaphore.release()
   t.ok(semaphore.isIdle)
 })
 
-void t.test('who comes when too many wait is refused', async (t) => {
+void t.test('a caller is refused when too many wait', async (t) => {
   const semaphore = new Semaphore({ waitingMost: 1, refuse: () => new Error('too many') })
   await semaphore.acquire()
   const waiting = semaphore.acquire()
@@ -62,7 +62,7 @@ void t.test('who comes when too many wait is refused', async (t) => {
   await waiting
 })
 
-void t.test('pauses double from the first to the longest', (t) => {
+void t.test('pauses double from the first up to the longest', (t) => {
   fc.assert(
     fc.property(fc.nat(5000), fc.integer({ min: 1, max: 1000 }), fc.nat(1e6), (failures, a, b) => {
       const range = { firstMs: a, longestMs: a + b }
@@ -91,7 +91,7 @@ void t.test('a pause ends with its signal, and leaves no listener', async (t) =>
   t.pass()
 })
 
-void t.test('work is waited for at most so long', async (t) => {
+void t.test('the wait for work is limited', async (t) => {
   t.equal(await waitAtMost(forLong, Promise.resolve(1), () => 2), 1)
   await t.rejects(
     waitAtMost(forLong, Promise.reject(new Error('broke')), () => 2),
@@ -105,11 +105,11 @@ void t.test('work is waited for at most so long', async (t) => {
     throw new Error('late')
   }
   await t.rejects(waitAtMost(1, never, late), /late/)
-  t.equal(await waitAtMost(forLong, Promise.resolve(1), late), 1, 'not called in vain')
+  t.equal(await waitAtMost(forLong, Promise.resolve(1), late), 1, 'the fallback is not called')
 })
 
 void t.test(
-  'it is tried until it succeeds, whatever is thrown, or until it is given up',
+  'an attempt is retried after any error until it succeeds or is aborted',
   async (t) => {
     const pauses: number[] = []
     const pauseMs = (failures: number): number => {
@@ -136,7 +136,7 @@ void t.test(
 )
 
 void t.test(
-  'a hint that came while nobody waited is not lost, one that was taken is',
+  'a hint given without a waiter is kept until it is taken',
   async (t) => {
     const hint = new Hint()
     hint.give()

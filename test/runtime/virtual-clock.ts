@@ -1,12 +1,12 @@
-/** A clock that goes only when it is told to. */
+/** A clock that advances only on request. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../src/runtime/clock.js'
 
 interface VirtualClock extends Clock {
-  /** Goes on for so long; what is due is called in order, and all that follows from it at once is done before the next. */
+  /** Advances by this time; runs each due timer in order, with its immediate consequences before the next. */
   pass(ms: number): Promise<void>
   sleep(ms: number): Promise<void>
-  /** Timers that wait. */
+  /** Pending timers. */
   readonly waiting: number
 }
 
@@ -47,7 +47,7 @@ export function createVirtualClock(): VirtualClock {
   }
 }
 
-/** What gives way to others once or twice has gone on, too. */
+/** Lets promise chains of a few turns complete. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await nextTurn()
 }

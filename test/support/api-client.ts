@@ -51,21 +51,21 @@ export interface GroupParts {
   readonly deployment: number
 }
 
-/** Each call that makes or reads something rejects unless the answer is the one of success. */
+/** Each function that creates or reads something rejects unless the call succeeds. */
 export interface ApiClient {
   readonly token: string
   call(method: string, path: string, body?: unknown): Promise<CallAnswer>
-  /** POST; answers the id of what was made. */
+  /** POST; returns the id of the new object. */
   make(path: string, body: object): Promise<number>
   makeJoinToken(maxUses?: number): Promise<string>
   makeTag(name: string): Promise<number>
   findTag(name: string): Promise<number>
   makeFile(name: string, source: string, fileType?: number): Promise<number>
-  /** Answers the version that is now the latest. */
+  /** Returns the new latest version. */
   editFile(id: number, source: string): Promise<number>
   makeDeployment(name: string, tag: number, limits?: { min: number; max: number }): Promise<number>
   makeGroup(parts: GroupParts): Promise<number>
-  /** PUT /vclgroups/{id}/{verb}; any answer. */
+  /** PUT /vclgroups/{id}/{verb}; returns any response. */
   act(groupId: number, verb: string, query?: string): Promise<CallAnswer>
   readGroup(id: number): Promise<GroupView>
   readHistory(id: number): Promise<HistoryView[]>
@@ -76,7 +76,7 @@ export interface ApiClient {
 export interface Login {
   readonly user: string
   readonly password: string
-  /** Of a user of an organization: its name. */
+  /** Name of the organization, for a user of one. */
   readonly org?: string
 }
 
@@ -93,8 +93,8 @@ function createApiClient(base: string, token: string): ApiClient {
     callHttp(method, `${base}/api/v1${path}`, { token, body })
   const get = async (path: string) => read(await call('GET', path), 200)
   const make: ApiClient['make'] = async (path, body) =>
-    (read(await call('POST', path, body), 201) as Reference).id // all that is made has an id
-  // The shapes below are what the API's own schemas promise; their tests hold them to it.
+    (read(await call('POST', path, body), 201) as Reference).id // all created objects have an id
+  // The casts below match the API's schemas, which the API tests verify.
   const listAgents = async () => (await get('/agents')) as AgentView[]
   return {
     token,

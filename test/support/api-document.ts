@@ -1,4 +1,4 @@
-/** The OpenAPI document that a coordinator serves: its operations, and whether an answer is what it says. */
+/** The OpenAPI document that a coordinator serves: its operations, and whether a response conforms to it. */
 import type { TSchema } from 'typebox'
 import { describeMismatch, prepareCheck } from '../../src/mismatch.js'
 
@@ -15,17 +15,17 @@ export interface DocumentedOperation {
   readonly method: string
   readonly path: string
   readonly isPublic: boolean
-  /** By status; `default` too. */
+  /** By status, including `default`. */
   readonly responses: Readonly<Record<string, Json>>
 }
 
 interface ApiDocument {
   readonly operations: readonly DocumentedOperation[]
-  /** Throws when the answer is not what the document says. */
+  /** Throws when the response does not conform to the document. */
   readonly check: (operation: DocumentedOperation, answer: DocumentedAnswer) => void
 }
 
-/** `name`: of the file in `/docs`; `isClosed`: an answer has the keys that are documented and no others. */
+/** `name`: of the file in `/docs`; `isClosed`: responses may have documented keys only. */
 export async function readApiDocument(
   base: string,
   name: string,
@@ -71,7 +71,7 @@ function closeObjects(schema: TSchema): TSchema {
     const isOpen = 'properties' in value && !('additionalProperties' in value)
     return isOpen ? { ...inner, additionalProperties: false } : inner
   }
-  return close(schema) as TSchema // with a keyword more
+  return close(schema) as TSchema // with one more keyword
 }
 
 function readOperations(document: Json): DocumentedOperation[] {
@@ -91,10 +91,10 @@ function readOperations(document: Json): DocumentedOperation[] {
 
 function readSchema(response: Json): TSchema | undefined {
   const { schema } = asJson(asJson(response['content'])['application/json'])
-  return schema as TSchema | undefined // what the document says is a schema
+  return schema as TSchema | undefined // a schema according to the document
 }
 
-/** With what they refer to in their places. */
+/** Replaces references by their targets. */
 function resolveReferences(document: unknown): Json {
   const resolve = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolve)

@@ -1,4 +1,4 @@
-/** The api log as a store has it. */
+/** The api log as stored. */
 import { apiLogColumns, selectApiLogs } from '../../src/coordinator/api-log/api-log-queries.js'
 import { readList } from '../../src/coordinator/store/list-query.js'
 import type { Scope } from '../../src/coordinator/store/scope.js'

@@ -1,4 +1,4 @@
-/** Objects in memory that keep the API's rules, for what `apply` plans; and arbitrary folders of documents. */
+/** Objects in memory that follow the API's rules, for plans of `apply`; and arbitrary folders of documents. */
 import fc from 'fast-check'
 import {
   keyOf,
@@ -13,7 +13,7 @@ import type { ApplyStep } from '../../src/cli/apply/apply-plan.js'
 
 export type World = ReadonlyMap<string, PresentObject>
 
-/** One step as the API would answer it: throws where it would refuse. */
+/** Executes one step as the API would: throws where it would refuse. */
 export function applyStep(world: World, step: ApplyStep, set: string): World {
   const key = keyOf(step)
   const before = world.get(key)
@@ -67,7 +67,7 @@ function requireReferred(world: World, object: { readonly fields: ApplyFields })
     if (!world.has(keyOf(reference))) throw new Error(`no ${keyOf(reference)}`)
 }
 
-/** In use by an object, or by a deploy: what it pinned. */
+/** Referenced by an object, or pinned by a deploy. */
 function refuseUsed(world: World, { kind, name, deployed, isSent }: PresentObject): void {
   if (deployed === true || isSent === true) throw new Error(`${name} is deployed or sent`)
   for (const user of world.values()) {
@@ -108,7 +108,7 @@ function namesOf(value: unknown): readonly string[] {
 
 const someOf = (names: readonly string[]) => fc.subarray([...names])
 
-/** A folder whose documents refer to each other only. */
+/** A folder whose documents refer only to each other. */
 export const folders: fc.Arbitrary<readonly WantedObject[]> = fc
   .record({
     tags: someOf(['t1', 't2', 't3']),

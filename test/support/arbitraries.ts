@@ -1,4 +1,4 @@
-/** Generators of what the deciding code is given. Small worlds: names and ids collide often. */
+/** Generators of inputs for the decision functions. Small worlds: names and ids collide often. */
 import fc from 'fast-check'
 import type { PlacementAgent } from '../../src/coordinator/fleet/agent-index.js'
 import { agentStates } from '../../src/resources/agent-state.js'
@@ -10,7 +10,7 @@ import {
 } from '../../src/coordinator/fleet/placement-input.js'
 import type { VclText } from '../../src/vcl/bundle.js'
 
-/** What a cache holds, with what only the cache knows: which labels a VCL returns. */
+/** State of a cache, including what only the cache knows: which labels a VCL returns. */
 export interface EngineWorld {
   readonly vcls: readonly {
     readonly name: string
@@ -41,7 +41,7 @@ export const desiredEngines: fc.Arbitrary<DesiredEngine> = fc
     })
   })
 
-/** Programs first, then labels of them; the last VCLs may return labels. Any name may be a program or a label. */
+/** Programs first, then labels for them; the last VCLs may return labels. Any name may be a program or a label. */
 export const engineWorlds: fc.Arbitrary<EngineWorld> = fc
   .record({
     names: fc.uniqueArray(fc.constantFrom(...anyName), { maxLength: 7 }),
@@ -62,7 +62,7 @@ export const engineWorlds: fc.Arbitrary<EngineWorld> = fc
     const vcls = [...programs, ...labels].map((name, at) => ({
       name,
       labelOf: labelOf.get(name) ?? null,
-      // A VCL that a label stands for returns none: so there is no loop.
+      // A VCL with a label returns none, so there is no loop.
       returns:
         labelOf.has(name) || targets.has(name) || returns[at] !== true ? [] : labels.slice(0, 2),
     }))
@@ -72,14 +72,14 @@ export const engineWorlds: fc.Arbitrary<EngineWorld> = fc
     return { vcls, active: serving, childRunning: childRunning && serving !== null, ours }
   })
 
-/** Pieces of VCL that are whole: no string or comment of theirs goes on into what follows on the next line. */
+/** Complete pieces of VCL: none has a string or comment that continues on the next line. */
 export const vclPieces: fc.Arbitrary<string> = fc.constantFrom(
   ...['sub a {', '}', 'set req.http.x = "é;";', 'include', ';', '{"long "string"}', '# comment'],
   ...['// include "x";', '/* include\n"x"; */', '"""a "b\n" c"""', ':AQID:', 'C{ int; }C', '10s'],
   ...['\t', ' ', 'import std;', '!~', '"#"', '"/*"', 'x-y_z', '4.1'],
 )
 
-/** Texts in which delimiters meet in every way, most of them no VCL at all. */
+/** Texts in which delimiters meet in every way, mostly invalid VCL. */
 export const vclTexts: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
@@ -144,9 +144,9 @@ const cacheReleases = [
 ]
 
 /**
- * A group, by deployments or with its agents named, and a small fleet; some of the agents hold the group, others hold other
- * groups or a root group, or are another group's that names its agents. The caches are of several releases, or of one that is
- * not known, and the group may be for some of them.
+ * A group, by deployments or with named agents, and a small fleet; some agents hold the group, others hold other groups or a
+ * root group, or are named by another group. The caches have several releases, or an unknown one, and the group may be
+ * limited to some.
  */
 export const placementWorlds: fc.Arbitrary<PlacementWorld> = fc
   .record({

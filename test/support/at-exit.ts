@@ -1,10 +1,10 @@
-/** What is done when a test process ends, also when it ends without its teardowns. One listener of the process for all of it. */
+/** Functions that run when a test process ends, even without its teardowns. A single process listener serves them all. */
 const acts = new Set<() => void>()
 process.once('exit', () => {
   for (const act of acts) act()
 })
 
-/** Answers how to take it back. */
+/** Returns a function that cancels it. */
 export function atExit(act: () => void): () => void {
   acts.add(act)
   return () => {

@@ -1,6 +1,6 @@
-/** How tests of a file run side by side, where most of them is waiting (`t.jobs` says how many). */
+/** Runs tests of a file in parallel, for tests that mostly wait (`t.jobs` sets the number). */
 
-/** A new object each time: tap keeps what it is given, and writes into it. */
+/** A new object each time: tap keeps the given one and writes into it. */
 export function beside(timeoutMs?: number): { buffered: true; timeout?: number } {
   return { buffered: true, ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }) }
 }

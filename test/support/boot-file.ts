@@ -1,4 +1,4 @@
-/** The agent's `boot.cli` where the cache that is tested can open it. */
+/** The agent's `boot.cli` where the tested cache can open it. */
 import { chmod, copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import type { TestEnd } from './varnishd.js'
 export const isBootFileClosed =
   process.geteuid?.() === 0 && hasQuirk(readRelease().version, 'opensBootFileAsUser')
 
-/** It, or a copy for all as the drop-in of those releases makes one for that user. */
+/** Returns the file, or a world-readable copy, as the drop-in of those releases makes one for that user. */
 export async function openBootFile(t: TestEnd, file: string): Promise<string> {
   if (!isBootFileClosed) return file
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-boot-'))

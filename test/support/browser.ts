@@ -1,6 +1,6 @@
 /**
- * Debian's Chromium on the page of a coordinator as it is run. What the page does wrong by itself (an error, a refused
- * script or style) is collected. Screenshots go to the folder that CACHEFLEET_SCREENSHOTS names, if it names one.
+ * Debian's Chromium on the page of a real coordinator. Errors of the page itself (exceptions, refused scripts or
+ * styles) are collected. Screenshots are saved to the folder in CACHEFLEET_SCREENSHOTS, if set.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
@@ -20,35 +20,35 @@ import { root } from './root.js'
 
 export interface OpenPage {
   readonly page: Page
-  /** Errors and violations of the page's Content-Security-Policy, so far. */
+  /** Errors and violations of the page's Content-Security-Policy so far. */
   readonly wrongs: string[]
-  /** Another tab of the same browser profile: the same cookies. */
+  /** Another tab in the same browser profile, with the same cookies. */
   openTab(path?: string): Promise<OpenPage>
 }
 
 interface PageTest extends TestEnd {
-  /** Absent where nothing is judged, in a benchmark. */
+  /** Absent in a benchmark, which has no verdict. */
   passing?(): boolean
 }
 
 interface PageSetup {
   readonly path?: string
-  /** 1280 by 800 unless given. */
+  /** 1280 by 800 by default. */
   readonly width?: number
   readonly theme?: 'light' | 'dark'
 }
 
-/** Debian's, without windows of its own: two thirds of the work of the whole one, which will do as well. */
+/** Debian's headless shell needs two thirds of the CPU time of the full browser, which works as well. */
 const programs = [
   '/usr/lib/chromium/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
 ]
 
-/** Leads to this machine by a name that browsers do not trust without HTTPS. */
+/** Resolves to this machine, under a name that browsers do not trust without HTTPS. */
 export const otherHost = 'fleet.example'
 
-/** Ends with the test. One for a test file: it takes a second to start. */
+/** Closes with the test. One per test file: it takes a second to start. */
 export async function startBrowser(t: TestEnd): Promise<Browser> {
   const executablePath = programs.find(existsSync)
   const browser = await chromium.launch({
@@ -56,9 +56,9 @@ export async function startBrowser(t: TestEnd): Promise<Browser> {
     args: [
       '--no-sandbox',
       '--disable-dev-shm-usage',
-      // Nothing is drawn by a GPU here: a process for it would only have to be started.
+      // Rendering needs no GPU, so a GPU process would only cost time.
       '--in-process-gpu',
-      // To browsers this machine is as good as HTTPS; a name of another one is not.
+      // Browsers treat this machine as secure without HTTPS, but not another host name.
       `--host-resolver-rules=MAP ${otherHost} 127.0.0.1`,
     ],
   })
@@ -67,8 +67,8 @@ export async function startBrowser(t: TestEnd): Promise<Browser> {
 }
 
 /**
- * In a profile of its own: nobody is logged in. Ends with the test, or what it shows would be told to it, and drawn, until the file's
- * last test has ended.
+ * In its own profile, without a login. Closes with the test, or it would keep receiving and rendering updates until the file's last
+ * test has ended.
  */
 export async function openPage(
   t: PageTest,
@@ -80,7 +80,7 @@ export async function openPage(
     baseURL: base,
     viewport: { width, height: 800 },
     colorScheme: theme,
-    // What is looked at is not on its way from one colour to another.
+    // So that elements are not in the middle of a colour transition.
     reducedMotion: 'reduce',
   })
   t.teardown(async () => {
@@ -101,7 +101,7 @@ export async function openPage(
   return openTab(path)
 }
 
-/** For whoever reads why a test failed: what was shown, and which requests had no answer. */
+/** Describes a failed test: the page's text, and requests without a response. */
 async function describePages(context: BrowserContext, open: ReadonlySet<Request>): Promise<void> {
   for (const page of context.pages()) {
     const shown = await page.innerText('body', { timeout: 5_000 }).catch(String)
@@ -111,7 +111,7 @@ async function describePages(context: BrowserContext, open: ReadonlySet<Request>
     process.stderr.write(`# not answered: ${request.method()} ${request.url()}\n`)
 }
 
-/** Fills the login form that is shown, and waits for what comes after it. */
+/** Submits the login form and waits for the page after it. */
 export async function logInPage(
   page: Page,
   { user, password }: { readonly user: string; readonly password: string } = administrator,
@@ -122,16 +122,16 @@ export async function logInPage(
   await page.getByRole('navigation', { name: 'Main' }).or(menuButton(page)).first().waitFor()
 }
 
-/** Of a narrow screen. */
+/** On a narrow screen. */
 export function menuButton(page: Page): Locator {
   return page.getByRole('button', { name: 'Menu' })
 }
 
-/** What axe-core (WCAG 2.2 A and AA, best practices) finds wrong: a line for each rule and place. */
+/** Violations found by axe-core (WCAG 2.2 A and AA, best practices): a line for each rule and place. */
 export async function findBarriers(page: Page): Promise<string[]> {
-  // By evaluation, which the page's policy does not concern; once for a document.
+  // By evaluation, which is exempt from the page's policy; once per document.
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(await readAxe())
-  // What is right is neither described nor sent: that is most of the work.
+  // Passed rules are neither described nor sent: that would be most of the work.
   const found = await page.evaluate<AxeAnswer>(
     "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => ({ violations }))",
   )
@@ -152,7 +152,7 @@ function readAxe(): Promise<string> {
   return readFile(createRequire(join(root, 'package.json')).resolve('axe-core/axe.min.js'), 'utf8')
 }
 
-/** Kept to be looked at. */
+/** Saves a screenshot for later inspection. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   const folder = process.env['CACHEFLEET_SCREENSHOTS']
   if (folder === undefined || folder === '') return

@@ -1,6 +1,6 @@
 /**
- * The cache that tests run: of the folders of PATH, and `/usr/sbin`, the first that has the program of a product. So any release
- * is tested by its folders at the front of PATH, as `npm run test:releases` does.
+ * The cache that tests run: the first product's program found in the folders of PATH and `/usr/sbin`. Any release can be tested
+ * with its folders at the front of PATH, as `npm run test:releases` does.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { nameProduct, products, varnish, type Product } from '../../protocol/pro
 import { parseBanner } from '../../protocol/release.js'
 
 export interface CacheProgram {
-  /** By its name: a package may link the names of one to the other. */
+  /** By its name: a package may link the names of one product to the other. */
   readonly product: Product
   /** Path. */
   readonly daemon: string
@@ -37,7 +37,7 @@ function findAdm(daemon: string, { admTool }: Product): string {
 }
 
 export interface CacheRelease {
-  /** `7.1.1`, `vinyl-9.0.1`: as simulated engines and fixtures are named. */
+  /** `7.1.1`, `vinyl-9.0.1`: as in the names of simulated engines and fixtures. */
   readonly name: string
   /** `varnish` or `vinyl`. */
   readonly product: string
@@ -47,7 +47,7 @@ export interface CacheRelease {
 
 const known = new Map<string, CacheRelease>()
 
-/** As the program tells it. */
+/** As reported by the program. */
 export function readRelease(daemon = cacheProgram.daemon): CacheRelease {
   const release = known.get(daemon) ?? askRelease(daemon)
   known.set(daemon, release)

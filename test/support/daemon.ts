@@ -1,4 +1,4 @@
-/** `cachefleetd` as processes of their own, as an operator starts them: from what `npm run build` made. */
+/** `cachefleetd` as separate processes, as an operator starts them: from the output of `npm run build`. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { findFreePort } from './free-port.js'
 import { root } from './root.js'
 import type { Varnishd } from './varnishd.js'
 
-/** tap's Test, as far as it is needed here. */
+/** The part of tap's Test needed here. */
 export interface TestEnd {
   teardown(stop: () => Promise<void>): unknown
 }
@@ -23,15 +23,15 @@ export interface Daemon {
   readonly output: () => string
   /** Standard error so far. */
   readonly errors: () => string
-  /** The lines of the log that are complete. */
+  /** The complete lines of the log. */
   readonly lines: () => LogLine[]
   readonly isRunning: () => boolean
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<Ending>
   signal(name: NodeJS.Signals): void
-  /** SIGTERM, and waits for the end. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<Ending>
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<Ending>
 }
 
@@ -43,19 +43,19 @@ export interface LogLine {
 }
 
 export const program = join(root, 'dist/bin/cachefleetd.js')
-/** A Node and the program that it runs. */
+/** A Node and the program it runs. */
 export type StartedBy = readonly [node: string, program: string]
 const built: StartedBy = [process.execPath, program]
 
 export interface Start {
-  /** A command that becomes it, as `prlimit … --`. */
+  /** A command that executes it, such as `prlimit … --`. */
   readonly through?: readonly string[] | undefined
-  /** What `npm run build` made unless given. */
+  /** The output of `npm run build` by default. */
   readonly by?: StartedBy | undefined
 }
 const stopTimeoutMs = 30_000
 
-/** Nothing of this process's settings is passed on. */
+/** Passes on none of this process's own settings. */
 function environmentWith(given: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = '', HOME = '/' } = process.env
   return { PATH: `${PATH}:/usr/sbin`, HOME, ...given }
@@ -67,7 +67,7 @@ export async function makeStateDir(t: TestEnd): Promise<string> {
   return folder
 }
 
-/** Ended with the test if it still runs. */
+/** Ends with the test if it still runs. */
 export function startDaemon(
   t: TestEnd,
   words: readonly string[],
@@ -94,7 +94,7 @@ export function startDaemon(
     'exit',
     atExit(() => child.kill('SIGKILL')),
   )
-  // Killed, it would leave a cache of its own behind.
+  // A killed one would leave its own cache behind.
   const hasCache = !words.includes('--no-agent') && !words.includes('--engine')
   t.teardown(async () => {
     await end(hasCache ? 'SIGTERM' : 'SIGKILL')
@@ -138,7 +138,7 @@ export async function runDaemon(
   given: {
     readonly environment?: Readonly<Record<string, string>>
     readonly input?: string
-    /** Nobody reads what it prints. */
+    /** Closes its standard output. */
     readonly isUnread?: boolean
   } = {},
 ): Promise<RanDaemon> {
@@ -166,27 +166,27 @@ export interface CoordinatorProcess {
   readonly base: string
   readonly port: number
   readonly stateDir: string
-  /** The one that runs now, or ran last. */
+  /** The current process, or the last one. */
   daemon: Daemon
   api: ApiClient
-  /** Again, on the same port and state; resolves when it is ready. */
+  /** Starts it again on the same port and state; resolves when it is ready. */
   start(): Promise<void>
 }
 
 interface CoordinatorSetup {
-  /** Further settings; `--no-agent` unless given others. */
+  /** Further settings; `--no-agent` by default. */
   readonly words?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** One of its own unless given. */
+  /** Its own by default. */
   readonly stateDir?: string
-  /** A command that becomes it, asked for at each start. */
+  /** A command that executes it, called for each start. */
   readonly through?: () => readonly string[]
   readonly by?: StartedBy
 }
 
 export const administrator = { user: 'root', password: 'correct horse battery' }
 
-/** On a free port with a state dir of its own; resolves when it is ready and we are logged in. */
+/** On a free port with its own state dir; resolves when it is ready and logged in. */
 export async function startCoordinator(
   t: TestEnd,
   setup: CoordinatorSetup = {},
@@ -247,14 +247,14 @@ export interface AgentSetup extends Start {
   readonly name: string
   readonly stateDir: string
   readonly tags?: readonly string[]
-  /** Where the management port is: the cache's own, or a proxy's. */
+  /** The management port: the cache's own, or a proxy's. */
   readonly port?: number
   readonly words?: readonly string[]
-  /** For the first time. */
+  /** For the first start. */
   readonly joinToken?: string
 }
 
-/** An agent beside a cache; resolves at once. */
+/** An agent beside a cache; returns at once. */
 export function startAgent(t: TestEnd, cache: Varnishd, setup: AgentSetup): Daemon {
   const { coordinatorUrl, name, stateDir, tags = [], port = cache.port, words = [] } = setup
   return startDaemon(

@@ -1,4 +1,4 @@
-/** The Grafana dashboard as far as tests look at it. */
+/** The parts of the Grafana dashboard that tests use. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root } from './root.js'

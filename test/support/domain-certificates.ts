@@ -1,4 +1,4 @@
-/** Certificates for domains, as texts: alone or issued by others, valid or not. OpenSSL makes them; Node can only read them. */
+/** Certificates for domains, as texts: self-signed or issued by others, valid or not. OpenSSL makes them; Node can only read them. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,14 +12,14 @@ export interface CertificateText {
 
 interface Wanted {
   readonly names: readonly string[]
-  /** Negative: it expired so many days ago. 2 unless given. */
+  /** Negative: expired this many days ago. Default: 2. */
   readonly days?: number
-  /** From so many days on. */
+  /** Valid from this many days from now. */
   readonly startsInDays?: number
-  /** Of an RSA key; left out: an elliptic curve. */
+  /** Size of an RSA key; by default an elliptic curve is used. */
   readonly rsaBits?: number
   readonly issuer?: CertificateText
-  /** It may issue others. */
+  /** Whether it may issue others. */
   readonly isAuthority?: boolean
 }
 
@@ -68,12 +68,12 @@ async function make(folder: string, wanted: Wanted): Promise<CertificateText> {
   }
 }
 
-/** `openssl x509` of 3.0 takes no dates, its small authority does. */
+/** `openssl x509` of 3.0 takes no dates, `openssl ca` does. */
 function configOf(folder: string): string {
   return `[ca]\ndefault_ca = one\n[one]\ndatabase = ${folder}/index\nnew_certs_dir = ${folder}\nserial = ${folder}/serial\nrand_serial = yes\ndefault_md = sha256\npolicy = any\nunique_subject = no\n[any]\ncommonName = supplied\n`
 }
 
-/** In the form of OpenSSL: 20261123065500Z. */
+/** In OpenSSL's format: 20261123065500Z. */
 function toTime(inDays: number): string {
   const at = new Date(Date.now() + inDays * 86_400_000 - 60_000)
   return `${at.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`

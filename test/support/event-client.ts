@@ -1,4 +1,4 @@
-/** A caller that listens to `/events`, as a script would: it keeps what it hears. */
+/** A client subscribed to `/events`, as a script would be: it stores received events. */
 import { request, type IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
 import { eventually } from './eventually.js'
@@ -13,13 +13,13 @@ export interface EventClient {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly events: HeardEvent[]
-  /** Of these only. */
+  /** Events of this type only. */
   of(event: string): HeardEvent[]
-  /** The newest id that it was told, with an event or alone. */
+  /** The newest id received, with an event or alone. */
   readonly lastId: number
   readonly comments: number
   readonly closed: boolean
-  /** Takes nothing more from the connection until `resume`. */
+  /** Stops reading the connection until `resume`. */
   pause(): void
   resume(): void
   close(): void
@@ -29,11 +29,11 @@ interface ListenOptions {
   readonly token: string
   readonly lastEventId?: number | string
   readonly query?: string
-  /** Of another stream than the events. */
+  /** Path of another stream than the events. */
   readonly path?: string
 }
 
-/** Resolves with the answer's head; ends with the test. */
+/** Resolves with the response head; closes with the test. */
 export async function listen(
   t: Test,
   base: string,
@@ -93,7 +93,7 @@ export async function listen(
   }
 }
 
-/** Waits until it heard one of this kind whose data has these fields. */
+/** Waits until it received an event of this type whose data has these fields. */
 export function heard(
   client: EventClient,
   event: string,

@@ -1,15 +1,15 @@
-/** How long a piece of work keeps everybody else from the event loop. */
+/** How long a piece of work blocks the event loop. */
 import { AssertionError } from 'node:assert'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import t from 'tap'
 
 /**
- * 50 ms are promised (docs/behaviour.md, Event loop). A shared machine takes up to twice that for the same work, and what is read in
- * one piece takes many times that. By the clock or the processor, whichever is less, and the best of some runs.
+ * The promise is 50 ms (docs/behaviour.md, Event loop). A shared machine takes up to twice that for the same work, and parsing in
+ * one piece takes many times that. Measured by the clock or the processor, whichever is less; the best of some runs.
  */
 const mostMs = 100
 const runsMost = 12
-/** Known work: a JSON text of 1.1 MB is read in 6 to 7 ms where the bound was chosen. A slower machine has the bound stretched by it. */
+/** Reference work: a JSON text of 1.1 MB was parsed in 6 to 7 ms where the bound was chosen. A slower machine has its bound scaled. */
 const knownText = JSON.stringify(Array.from({ length: 40_000 }, (_, at) => ({ at, text: `${at}` })))
 const knownMs = 7
 
@@ -34,7 +34,7 @@ async function measureBlock(work: () => unknown): Promise<number> {
     try {
       await work()
     } catch (error) {
-      // A refusal takes its time, too.
+      // A refusal takes time, too.
       if (error instanceof AssertionError) throw error
     } finally {
       measure()
@@ -53,7 +53,7 @@ export function holdsFor(name: string, work: () => unknown): void {
   holdsForLarge(name, () => undefined, work)
 }
 
-/** What is made for it is there for its own time only. */
+/** Its input exists only while it is tested. */
 export function holdsForLarge<Input>(
   name: string,
   make: () => Input | Promise<Input>,

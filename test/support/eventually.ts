@@ -1,18 +1,18 @@
-/** Waits for something to become true without guessing how long it takes. */
+/** Waits for a condition without guessing how long it takes. */
 
 /**
- * After this a thing is broken and not slow, on a busy machine too: twice as long as the product itself waits at most (30 s, a
- * deploy for its agents). What passes never waits for it.
+ * A condition still false after this is broken, not slow, on a busy machine too: twice as long as the product itself waits at
+ * most (30 s, a deploy for its agents). A passing test never waits this long.
  */
 export const waitLimitMs = 60_000
 /**
- * A tenth of what it took already, and as long as the look took: looking costs the processors that what is awaited needs, and a look
- * takes longest while they are busy.
+ * A pause is a tenth of the time waited so far, and at least as long as the last check took: checks use the processors that the
+ * awaited work needs, and take longest while they are busy.
  */
 const shortestPauseMs = 20
 const longestPauseMs = 250
 
-/** Calls `look` until it answers something truthy; throws the last reason when that lasts longer than `timeoutMs`. */
+/** Calls `look` until it returns something truthy; throws the last reason when that takes longer than `timeoutMs`. */
 export async function eventually<T>(
   what: string,
   look: () => T | Promise<T>,

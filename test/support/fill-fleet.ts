@@ -1,4 +1,4 @@
-/** A store with a large fleet, one group on all of it. */
+/** A store with a large fleet and one group on all of it. */
 import { writeDesiredRelease } from '../../src/coordinator/fleet/group-queries.js'
 import type { Queries } from '../../src/coordinator/store/store.js'
 import {
@@ -13,7 +13,7 @@ import {
 const agents = 10_000
 const rowsAtOnce = 500
 
-/** Answers the id of one of them. */
+/** Returns the id of one agent. */
 export async function fillFleet(queries: Queries): Promise<number> {
   const tagId = await addTag(queries, 'web')
   const deploymentId = await addDeployment(queries, 'all')
@@ -28,7 +28,7 @@ export async function fillFleet(queries: Queries): Promise<number> {
     .values({ agentId: first, tagId, static: 1, assigned: 0 })
     .execute()
   await addPlacement(queries, groupId, first, deploymentId)
-  // Copies of the first: one by one they would take most of the test's time.
+  // Copies of the first one: adding them one by one would take most of the test's time.
   for (const [table, key] of [
     ['agents', 'id'],
     ['agentTags', 'agentId'],

@@ -1,14 +1,14 @@
 /**
- * Loopback ports for the servers of tests. Each test process has ports of its own, which it hands out in turn: a server that is
- * stopped finds its port free when it starts again. They are below those that a daemon takes for its cache
- * (`src/agent/host/free-port.ts`) and those of outgoing connections.
+ * Loopback ports for the servers of tests. Each test process has its own ports and hands them out in turn: a stopped server
+ * finds its port free when it starts again. They are below those a daemon takes for its cache (`src/agent/host/free-port.ts`)
+ * and below those of outgoing connections.
  */
 import { isFree } from '../../src/agent/host/free-port.js'
 
-/** Above 10080, the highest that browsers and `fetch` refuse. */
+/** Above 10080, the highest port that browsers and `fetch` refuse. */
 const lowest = 10_100
 const count = 4_900
-/** `scripts/run-tests.mjs` gives each process that runs at once another share: `NUMBER/OF`. A file run alone has a tenth. */
+/** `scripts/run-tests.mjs` gives each concurrent process another share: `NUMBER/OF`. A file run alone has a tenth. */
 const [number, of] = (process.env['CACHEFLEET_TEST_SHARE'] ?? `${process.pid % 10}/10`)
   .split('/')
   .map(Number) as [number, number]

@@ -1,14 +1,14 @@
-/** One call over HTTP and its whole answer: what the clients of the tests are made of. */
+/** One HTTP call and its complete response: the basis of the clients in tests. */
 
 export interface CallOptions {
-  /** Sent as a bearer's; null: none. */
+  /** Sent as a bearer token; null: none. */
   readonly token?: string | null
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: unknown
-  /** In place of `body`: sent as it is. */
+  /** In place of `body`: sent unchanged. */
   readonly text?: string | Uint8Array<ArrayBuffer>
-  /** Of what is sent; null: none is told. */
+  /** Content type of the body; null: no header. */
   readonly type?: string | null
 }
 
@@ -16,11 +16,11 @@ export interface CallAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Parsed; empty when it is not a JSON object. */
+  /** Parsed; empty unless it is a JSON object. */
   readonly body: Record<string, unknown>
 }
 
-/** Follows no redirect. */
+/** Does not follow redirects. */
 export async function callHttp(
   method: string,
   url: string,

@@ -1,4 +1,4 @@
-/** The real oidc-provider on loopback, and a browser that goes where it is sent. */
+/** The real oidc-provider on loopback, and a browser that follows its redirects. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,21 +7,21 @@ import type { Test } from 'tap'
 
 export interface IdentityProvider {
   readonly issuer: string
-  /** Who is at the keyboard: the subject that the next login is of. Null: who refuses. */
+  /** The user at the keyboard: subject of the next login. Null: the user refuses. */
   person: string | null
   /** By subject. */
   readonly claims: Map<string, Readonly<Record<string, unknown>>>
-  /** `GET /token` and the like, as they came. */
+  /** Such as `GET /token`, in order. */
   readonly calls: string[]
 }
 
 interface ProviderOptions {
   readonly clients: readonly Client[]
-  /** False: the claims of a scope stand in the ID token. */
+  /** False: the claims of a scope are in the ID token. */
   readonly claimsByUserInfo?: boolean
 }
 
-/** Ends with the test. */
+/** Stops with the test. */
 export async function startIdentityProvider(
   t: Test,
   { clients, claimsByUserInfo = true }: ProviderOptions,
@@ -73,7 +73,7 @@ export async function startIdentityProvider(
   return found
 }
 
-/** What a person would do in the two forms: say who it is, agree. */
+/** Acts like a user in the two forms: logs in, then agrees. */
 async function answerForm(
   provider: Provider,
   person: string | null,
@@ -94,7 +94,7 @@ async function answerForm(
   }
 }
 
-/** A listener of the test's own. */
+/** A server handled by the test. */
 export async function startServer(
   t: Test,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
@@ -120,9 +120,9 @@ export interface Page {
 export interface Browser {
   /** By origin and path, then by name. */
   readonly cookies: Map<string, Map<string, string>>
-  /** One answer, redirects not followed. */
+  /** One response, without following redirects. */
   open(url: string | URL, headers?: Readonly<Record<string, string>>): Promise<Page>
-  /** Follows redirects until one leads to where `stopsAt` begins, which is not opened, or to an answer that is none. */
+  /** Follows redirects until one leads to a URL starting with `stopsAt`, which is not opened, or until a response is no redirect. */
   follow(url: string | URL, stopsAt?: string): Promise<Page>
 }
 

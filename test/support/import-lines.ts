@@ -1,4 +1,4 @@
-/** The import lines of the checkout's own files. */
+/** The import lines of the project's own files. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { root } from './root.js'
@@ -8,9 +8,9 @@ export interface Import {
   /** A folder-relative path for our own files, else the package or `node:` name. */
   readonly target: string
   readonly isOwn: boolean
-  /** Erased by the compiler: it loads nothing. */
+  /** Erased by the compiler, so it loads nothing. */
   readonly isTypeOnly: boolean
-  /** `import()`: loaded when it is needed. */
+  /** `import()`: loaded on demand. */
   readonly isLater: boolean
 }
 

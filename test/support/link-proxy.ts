@@ -1,7 +1,7 @@
 /**
- * Stands between agents and a coordinator: counts the messages of their links by kind and stops at one of them; delays
- * them, swallows them, brings one out of order. Works on the bytes of the WebSocket (RFC 6455, section 5.2), so nothing is
- * lost or added otherwise; other HTTP calls pass unread.
+ * A proxy between agents and a coordinator: counts the messages of their links by kind, stops at one, delays or swallows
+ * them, or reorders one. It works on the bytes of the WebSocket (RFC 6455, section 5.2), so nothing else is lost or added;
+ * other HTTP calls pass unread.
  */
 import { once } from 'node:events'
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
@@ -10,19 +10,19 @@ import { Traps, type Trap } from './trap.js'
 export interface LinkProxy {
   /** For `--coordinator-url`. */
   readonly url: string
-  /** How many messages of a kind passed, either way, since `forget`. */
+  /** Number of messages of a kind passed, in either direction, since `forget`. */
   count(kind: string): number
   forget(): void
-  /** `before`: the receiver has not got the message; `after`: its bytes were handed to the receiver. */
+  /** `before`: the receiver has not got the message; `after`: its bytes were passed to the receiver. */
   trap(trap: Trap): Promise<void>
-  /** How long each message, of either way, waits before it goes on; 0: not at all. */
+  /** Delay of each message, in either direction; 0: none. */
   setDelay(delayMs: number): void
   /**
-   * `swallow`: nothing arrives any more and nobody is told, as behind a dead router; connections of that time stay dead.
-   * `refuse`: connections are cut, new ones at once.
+   * `swallow`: nothing arrives any more and neither side is notified, as behind a dead router; connections of that time
+   * stay dead. `refuse`: connections are cut, new ones at once.
    */
   setFault(fault: LinkFault): void
-  /** The next message of this kind goes on behind the one that follows it, or `twice`; resolves when it did. */
+  /** Sends the next message of this kind after its successor, or `twice`; resolves once it did. */
   disorder(kind: string, how: Disorder): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export async function startLinkProxy(t: TestEnd, coordinatorPort: number): Promi
       socket.on('error', () => undefined) // its close follows
       socket.on('close', () => {
         sockets.delete(socket)
-        if (!watch.isDead) cut() // else the other end is told nothing either
+        if (!watch.isDead) cut() // else the other end is not notified either
       })
     }
     relay(agent, coordinator, watch)
@@ -72,7 +72,7 @@ export async function startLinkProxy(t: TestEnd, coordinatorPort: number): Promi
     server.close()
     await once(server, 'close')
   })
-  const { port } = server.address() as AddressInfo // a TCP server has this form
+  const { port } = server.address() as AddressInfo // the form for TCP servers
   return {
     url: `ws://${host}:${port}`,
     count: (kind) => counts.get(kind) ?? 0,
@@ -138,7 +138,7 @@ function relay(from: Socket, to: Socket, watch: Watch): void {
   }
 }
 
-/** One way of a connection, on which a message may be told to come late or twice. */
+/** One direction of a connection, which can send a message late or twice. */
 class Disorderly {
   readonly #disturbance: Disturbance
   readonly #to: Socket
@@ -169,15 +169,15 @@ class Disorderly {
 }
 
 interface Piece {
-  /** Of a message; empty for anything else, which passes unread. */
+  /** Kind of a message; empty for anything else, which passes unread. */
   readonly kind: string
   readonly bytes: Buffer
 }
 
-/** Messages of this link are never cut into several frames: they are at most 1 MiB and sent whole by ws. */
+/** Messages of this link are never split into several frames: they are at most 1 MiB and ws sends them whole. */
 class FrameSplitter {
   #rest = Buffer.alloc(0)
-  /** The HTTP head is over, and it said that WebSocket frames follow. */
+  /** The state after the HTTP head, which announced WebSocket frames or not. */
   #mode: 'head' | 'frames' | 'http' = 'head'
 
   push(chunk: Buffer): Piece[] {

@@ -1,4 +1,4 @@
-/** Lists and list queries for properties: short texts of the characters that patterns and SQL treat specially. */
+/** Lists and list queries for property tests: short texts of characters special to patterns and SQL. */
 import fc from 'fast-check'
 import type { ListQuery, Pattern } from '../../src/resources/list-query.js'
 
@@ -23,12 +23,12 @@ const characters = [
 
 export const shortText = fc.string({ unit: fc.constantFrom(...characters), maxLength: 5 })
 
-/** A text as a caller writes it so that it stands for itself. */
+/** Escapes a text as a caller does, so that it matches itself. */
 export function escapePattern(text: string): string {
   return text.replaceAll(/[\\*,]/g, '\\$&')
 }
 
-/** Patterns as `parsePatterns` makes them: no two wildcards side by side. */
+/** Patterns as `parsePatterns` makes them: no two adjacent wildcards. */
 export function patternOf(piece: fc.Arbitrary<string>): fc.Arbitrary<Pattern> {
   return fc.array(piece, { minLength: 1, maxLength: 4 }).map(([first = '', ...rest]) => {
     const last = rest.pop()

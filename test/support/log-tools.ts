@@ -1,7 +1,7 @@
-/** The cache's own log tool, as it runs for a cache: from the outside. */
+/** The cache's own log tool, observed from the outside. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 
-/** Runs of the log tool for the cache with this working directory. */
+/** Process ids of the log tool for the cache with this working directory. */
 export async function findLogTools(workDir: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(
@@ -13,7 +13,7 @@ export async function findLogTools(workDir: string): Promise<number[]> {
   return found.flat()
 }
 
-/** In seconds, at least. */
+/** Whether it has run for at least this time. */
 export async function runsFor(workDir: string, seconds: number): Promise<boolean> {
   const [pid] = await findLogTools(workDir)
   if (pid === undefined) return false

@@ -1,6 +1,6 @@
 /**
- * One command on the management port of a cache, over a connection of its own. Tests look at what a cache holds hundreds of times:
- * to start the release's own client for each look takes ten times as much. It shares nothing with `protocol/`, which it observes.
+ * One command on a cache's management port, over its own connection. Tests query caches hundreds of times: starting the release's
+ * own client for each query takes ten times as long. It shares nothing with `protocol/`, which it observes.
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -13,12 +13,12 @@ interface ManagementPort {
   readonly secretFile: string
 }
 
-/** `STATUS LENGTH` and a line break, then that many bytes and another. */
+/** `STATUS LENGTH` and a line break, then that many bytes and another line break. */
 const headBytes = 13
 const challengeBytes = 32
 const status = { authenticationNeeded: 107, ok: 200 } as const
 
-/** Answers what the cache says; throws with it when its status is not 200. The words are sent as they are, with spaces between. */
+/** Returns the cache's reply; throws it unless its status is 200. The words are sent unchanged, with spaces between. */
 export async function callManagement(
   { host, port, secretFile }: ManagementPort,
   ...words: readonly string[]

@@ -1,25 +1,25 @@
 /**
- * Stands between an agent and the management port of a cache: notes every command that passes, stops at one of them, or
- * plays a port that closes, hangs or talks nonsense. Bytes go on unchanged.
+ * A proxy between an agent and a cache's management port: records every command that passes, stops at one, or plays a
+ * port that closes, hangs or talks nonsense. Bytes pass unchanged.
  */
 import { once } from 'node:events'
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
 import { Traps, type Trap } from './trap.js'
 
-/** `none`: commands and replies pass. The others never reach the cache. */
+/** `none`: commands and replies pass. With the others nothing reaches the cache. */
 type PortFault = 'none' | 'close' | 'hang' | 'garbage'
 
 export interface ManagementProxy {
   readonly host: string
   readonly port: number
-  /** Lines that reached the cache since `forget`, in their order; without the text of a here-document. */
+  /** Lines that reached the cache since `forget`, in order; without the text of here-documents. */
   readonly commands: readonly string[]
-  /** Those of `commands` that change something. */
+  /** The lines of `commands` that change something. */
   changes(): string[]
   forget(): void
-  /** `before`: the cache has not got the command; `after`: it has answered, and the agent does not know. */
+  /** `before`: the cache has not got the command; `after`: it has replied, and the agent has not got the reply. */
   trap(trap: Trap): Promise<void>
-  /** For new connections; those that stand are cut. */
+  /** For new connections; existing ones are cut. */
   setFault(fault: PortFault): void
 }
 
@@ -57,7 +57,7 @@ export async function startManagementProxy(
   })
   return {
     host,
-    port: (server.address() as AddressInfo).port, // a TCP server has this form
+    port: (server.address() as AddressInfo).port, // the form for TCP servers
     commands,
     changes: () => commands.filter((line) => changing.test(line)),
     forget: () => {
@@ -83,7 +83,7 @@ interface Watch {
 }
 
 function passOn(agent: Socket, cache: Socket, { commands, traps }: Watch): void {
-  /** Names of commands whose replies are still to come; the greeting is the answer to no command. */
+  /** Names of commands without a reply yet; the greeting is not a reply to a command. */
   const awaited = ['greeting']
   const cut = (): void => {
     agent.destroy()
@@ -120,7 +120,7 @@ function passOn(agent: Socket, cache: Socket, { commands, traps }: Watch): void 
   })
 }
 
-/** Chunks are dealt with one after the other; a trap holds up what comes behind. */
+/** Handles chunks one after the other; a trap holds up the following ones. */
 function relay(socket: Socket, handle: (chunk: Buffer) => Promise<void>): void {
   let turn = Promise.resolve()
   socket.on('data', (chunk: Buffer) => {
@@ -132,7 +132,7 @@ function nameOf(line: string): string {
   return /^-?"?([a-z_.]+)/.exec(line)?.[1] ?? ''
 }
 
-/** Bytes → whole commands, a here-document with its text. */
+/** Splits bytes into complete commands, a here-document with its text. */
 class CommandSplitter {
   #rest = Buffer.alloc(0)
 

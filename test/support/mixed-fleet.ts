@@ -7,15 +7,15 @@ import { createSimulatedEngine } from './simulated-engine.js'
 
 export interface MixedFleet {
   readonly coordinator: CoordinatorProcess
-  /** The cache of this agent ends, and comes back as this release. */
+  /** Ends the cache of this agent and starts it again as this release. */
   readonly replaceCache: (name: string, release: string) => void
-  /** Of all caches, as they are now. */
+  /** The current engines of all caches. */
   readonly engines: () => readonly SimulatedEngine[]
 }
 
 const secret = Buffer.from('secret')
 
-/** `releases`: of the cache, by the names of the agents, which have the tag `web`. */
+/** `releases`: of the caches by agent name; the agents have the tag `web`. */
 export async function startMixedFleet(
   t: TestEnd,
   releases: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** A private nats-server for a test: on a free loopback port, without anything on disk, gone at teardown. */
+/** A private nats-server for a test: on a free loopback port, without files, stopped at teardown. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -9,7 +9,7 @@ import { findFreePort } from './free-port.js'
 export interface NatsServer {
   readonly url: string
   readonly port: number
-  /** Ends every connection at once, as a crash does. */
+  /** Ends every connection at once, like a crash. */
   stop(): Promise<void>
   start(): Promise<void>
 }
@@ -57,7 +57,7 @@ export async function startNats(t: Teardown, words: readonly string[] = []): Pro
   }
 }
 
-/** Answers the running server, or why it did not start. */
+/** Returns the running server, or the reason why it did not start. */
 async function serve(port: number, words: readonly string[]): Promise<ChildProcess | string> {
   const child = spawn(program, ['-a', '127.0.0.1', '-p', String(port), ...words], {
     stdio: ['ignore', 'ignore', 'pipe'],

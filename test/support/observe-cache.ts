@@ -1,9 +1,9 @@
-/** What tests see of a real cache without the agent: its VCLs, what it serves; and VCL texts with a mark. */
+/** A real cache observed without the agent: its VCLs and responses; and VCL texts with a mark. */
 import { connect } from 'node:net'
 import type { DesiredEngine, DesiredProgram } from '../../src/vcl/desired-engine.js'
 import type { Varnishd } from './varnishd.js'
 
-/** Answers by itself, marked. */
+/** A VCL that responds without a backend, with the mark. */
 export const answering = (mark: string): string =>
   `vcl 4.1;\nbackend default none;\nsub vcl_recv { return (synth(200, "${mark}")); }\nsub vcl_synth { set resp.http.X-Marker = "${mark}"; return (deliver); }\n`
 
@@ -16,7 +16,7 @@ export const serving = (...load: DesiredProgram[]): DesiredEngine => ({
   active: load[0]?.name ?? 'cf-idle',
 })
 
-/** Names that are not discarded, sorted. */
+/** Names of VCLs that are not discarded, sorted. */
 export async function listVcls(cache: Varnishd): Promise<string[]> {
   const rows = JSON.parse(await cache.ask('vcl.list', '-j')) as unknown[] // the envelope of -j
   return (rows.slice(3) as { name: string; status: string }[])
@@ -26,8 +26,8 @@ export async function listVcls(cache: Varnishd): Promise<string[]> {
 }
 
 /**
- * Status 0 when nobody answers. Asked a hundred times a second by the load of many tests, so it goes without node:http, which
- * takes seven times as long.
+ * Status 0 without a response. Tests under load call it a hundred times a second, so it does without node:http, which takes
+ * seven times as long.
  */
 export function fetchMark(
   { host, httpPort }: Pick<Varnishd, 'host' | 'httpPort'>,
@@ -53,5 +53,5 @@ export function fetchMark(
 
 const nobody = { status: 0, mark: undefined }
 
-/** As varnishadm needs it on its command line. */
+/** Quoted for varnishadm's command line. */
 export const quoted = (text: string): string => JSON.stringify(text)

@@ -1,6 +1,6 @@
 /**
- * A private PostgreSQL for a test: its own data in a temporary folder, a free loopback port, gone at teardown.
- * Its default collation is English, so that what must be sorted by bytes is seen to be.
+ * A private PostgreSQL for a test: its own data in a temporary folder, a free loopback port, removed at
+ * teardown. Its default collation is English, to reveal sorting that must be by bytes but is not.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
@@ -35,18 +35,18 @@ const startAttempts = 5
 const logKeptBytes = 8192
 
 export interface PostgresServer {
-  /** Makes a fresh, empty database and answers its URL. */
+  /** Creates an empty database and returns its URL. */
   url(databaseName?: string): Promise<string>
-  /** Of one that has the store's tables: they are made once and copied, which takes a tenth of the time. */
+  /** The same with the store's tables: they are made once and copied, which takes a tenth of the time. */
   storeUrl(): Promise<string>
-  /** Ends every connection at once, as a crash does; the data stay. */
+  /** Ends every connection at once, like a crash; the data stay. */
   stop(): Promise<void>
   start(): Promise<void>
-  /** Copies the data of a stopped server; answers what puts them back, again into a stopped one. */
+  /** Copies the data of a stopped server; returns a function that restores them, again in a stopped one. */
   keep(): Promise<() => Promise<void>>
 }
 
-/** The part of a tap test that is used. */
+/** The part of a tap test used here. */
 interface Teardown {
   teardown(handler: () => Promise<void>): void
 }
@@ -70,7 +70,7 @@ export async function startPostgres(t: Teardown): Promise<PostgresServer> {
     child.kill(signal)
     await exited
   }
-  /** A test that dies has no teardown; what its server still writes may stay. */
+  /** A test that crashes has no teardown; files its server still writes may stay. */
   const forget = atExit(() => {
     running?.kill('SIGQUIT')
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
@@ -90,7 +90,7 @@ export async function startPostgres(t: Teardown): Promise<PostgresServer> {
   }
 
   const make = async (name: string, template = 'template1'): Promise<string> => {
-    // Copying files costs half of what writing them to the log does.
+    // Copying files costs half as much as writing them to the log.
     await administrate(port, `create database "${name}" template "${template}" strategy file_copy`)
     return `postgres://postgres:unused@127.0.0.1:${port}/${name}`
   }
@@ -123,7 +123,7 @@ export async function startPostgres(t: Teardown): Promise<PostgresServer> {
   }
 }
 
-/** With owners and modes, which PostgreSQL insists on. */
+/** With owners and modes, as PostgreSQL requires. */
 async function copyFolder(from: string, to: string): Promise<void> {
   const [code] = (await once(spawn('cp', ['-a', from, to]), 'close')) as [number | null] // of the event 'close'
   if (code !== 0) throw new Error(`cp ended with ${code}`)
@@ -153,7 +153,7 @@ function newestBin(): string {
   return join(versionsFolder, String(newest), 'bin')
 }
 
-/** To make them takes 0.4 s of a core, to copy them a twentieth: the first test that needs them keeps what it made. */
+/** Creating the data takes 0.4 s of a core, copying them a twentieth: the first test that needs them keeps its copy. */
 async function makeData(program: string, data: string, owner: Owner): Promise<void> {
   const madeBy = JSON.stringify([program, statSync(program).mtimeMs, owner, initdbWords])
   const digest = createHash('sha256').update(madeBy).digest('hex').slice(0, 16)
@@ -185,7 +185,7 @@ async function initialize(program: string, data: string, owner: Owner): Promise<
   if (code !== 0) throw new Error(`initdb failed: ${log()}`)
 }
 
-/** Answers the running server, or why it did not start. */
+/** Returns the running server, or the reason why it did not start. */
 async function serve(server: {
   readonly program: string
   readonly data: string
@@ -196,7 +196,7 @@ async function serve(server: {
     port: server.port,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    // A killed server loses nothing without it, only a killed machine would.
+    // Without it a killed server loses nothing, only a killed machine would.
     fsync: 'off',
     max_connections: 60,
     shared_buffers: '16MB',
@@ -211,7 +211,7 @@ async function serve(server: {
   try {
     await eventually('PostgreSQL answers', async () => {
       if (child.exitCode !== null) return true
-      // Ours, and not another's that took the port first.
+      // Our server, and not another one that took the port first.
       const answer = await administrate(server.port, 'show data_directory')
       return answer === server.data
     })
@@ -230,7 +230,7 @@ function keepLog(child: ChildProcess): () => string {
   return () => kept
 }
 
-/** Answers the first value of the first row. */
+/** Returns the first value of the first row. */
 async function administrate(port: number, statement: string): Promise<unknown> {
   const client = new Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
   client.on('error', () => undefined) // the statement rejects as well

@@ -1,7 +1,7 @@
-/** Prometheus's own checker, of Debian's package `prometheus`. */
+/** Prometheus's own checker, from Debian's package `prometheus`. */
 import { spawnSync } from 'node:child_process'
 
-/** What it has against it; empty: nothing. */
+/** Returns its complaints; empty: none. */
 export function runPromtool(words: readonly string[], input = ''): string {
   const { error, status, stdout, stderr } = spawnSync('promtool', words, {
     encoding: 'utf8',

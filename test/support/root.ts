@@ -1,4 +1,4 @@
-/** Where the checkout is: a test runs from a bundle below `dist/`, or from its source. */
+/** Folder of the checkout: a test runs from a bundle below `dist/`, or from its source. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 

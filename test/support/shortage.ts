@@ -1,4 +1,4 @@
-/** A state dir without room: on a small file system of its own where one may be mounted, else by a limit of the process. */
+/** A state dir without free space: on its own small file system where mounting is allowed, else by a process limit. */
 import { execFile } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,17 +8,17 @@ import type { Daemon } from './daemon.js'
 const run = promisify(execFile)
 
 export interface Shortage {
-  /** In the words of the file system. */
+  /** The error of the file system. */
   readonly says: RegExp
   /** For agents that start meanwhile. */
   readonly through: () => readonly string[]
   begin(agent: Daemon): Promise<void>
   end(agent: Daemon): Promise<void>
-  /** Once nothing runs there any more. */
+  /** Called once nothing runs there any more. */
   cleanUp(): Promise<void>
 }
 
-/** The folder is there and empty. */
+/** The folder must exist and be empty. */
 export async function prepareShortage(folder: string, sizeMb = 1): Promise<Shortage> {
   const mounting = run('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m`, 'none', folder])
   return mounting.then(
@@ -40,7 +40,7 @@ function byFileSystem(folder: string): Shortage {
   }
 }
 
-/** Only root may mount. No file of the process may have a byte: anybody may say that of what is theirs. */
+/** Only root may mount. This limit forbids the process to write a byte to any file: users may set it for their own processes. */
 function byLimit(): Shortage {
   const none = '--fsize=0:unlimited'
   let isShort = false

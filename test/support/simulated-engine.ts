@@ -1,4 +1,4 @@
-/** A simulated engine as the agent makes one: with the project's own compiler of VCL. */
+/** A simulated engine like the agent's: with the project's own VCL compiler. */
 import {
   createSimulatedEngine as create,
   type SimulatedEngine,

@@ -1,4 +1,4 @@
-/** The controller API on a real listener over SQLite in memory, with a clock that tests move. */
+/** The controller API on a real listener over SQLite in memory, with a clock that tests can advance. */
 import type { KeyObject } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -58,22 +58,22 @@ export interface ControllerParts {
 export interface ControllerOptions {
   readonly http?: Partial<HttpOptions>
   readonly resources?: (service: StateService, parts: ControllerParts) => readonly Route[]
-  /** A store that others use too; in memory of its own otherwise. */
+  /** A store shared with others; by default its own, in memory. */
   readonly storeUrl?: string
   readonly stateDir?: string
-  /** That other coordinators use too, and somebody else closes; of its own otherwise. */
+  /** A bus shared with other coordinators, closed by its owner; by default its own. */
   readonly bus?: Bus
-  /** Its changes are told as events, and it has the route to listen to them. */
+  /** Records its changes as events, and has the route to subscribe to them. */
   readonly withEvents?: boolean
-  /** Licenses of the console are checked with it. */
+  /** Verifies licenses of the console. */
   readonly licenseKey?: KeyObject
 }
 
 export interface Controller {
   readonly base: string
-  /** All that the controller API serves. */
+  /** All routes of the controller API. */
   readonly routes: readonly Route[]
-  /** All that the console API serves. */
+  /** All routes of the console API. */
   readonly consoleRoutes: readonly Route[]
   readonly http: HttpServer
   readonly service: StateService
@@ -84,13 +84,13 @@ export interface Controller {
   /** Lines of the log, parsed. */
   readonly lines: Record<string, unknown>[]
   phase: 'starting' | 'ready' | 'stopping'
-  /** Moves the clock on. */
+  /** Advances the clock. */
   advance(ms: number): void
   call(method: string, path: string, options?: CallOptions): Promise<CallAnswer>
   login(): Promise<string>
 }
 
-/** Ends with the test. */
+/** Stops with the test. */
 export async function startController(
   t: Test,
   options: ControllerOptions = {},

@@ -1,7 +1,7 @@
-/** What a client of a TLS listener is shown. */
+/** TLS as a client sees it. */
 import { connect } from 'node:tls'
 
-/** The fingerprint of what a client gets; null where the handshake fails. */
+/** Fingerprint of the certificate a client gets; null if the handshake fails. */
 export function shakeHands(port: number, name: string): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', servername: name, rejectUnauthorized: false })

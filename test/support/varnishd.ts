@@ -26,13 +26,13 @@ import { findFreePort } from './free-port.js'
 import { callManagement } from './management-call.js'
 
 export interface VarnishdOptions {
-  /** Source of the VCL `boot`; null starts without one, the child stopped. */
+  /** Source of the VCL `boot`; null starts without one, with the child stopped. */
   readonly vcl?: string | null
   /** Further arguments of varnishd, such as `['-p', 'cli_limit=1m']`. */
   readonly args?: readonly string[]
-  /** The secret file's bytes; null switches authentication off. */
+  /** Content of the secret file; null switches authentication off. */
   readonly secret?: string | Buffer | null
-  /** Another release's. */
+  /** That of another release. */
   readonly program?: CacheProgram
 }
 
@@ -41,28 +41,28 @@ export interface Varnishd {
   /** The management port. Stays the same over `restart`. */
   readonly port: number
   readonly httpPort: number
-  /** Path of the secret file. The file exists, unused, also without authentication. */
+  /** Path of the secret file. It exists, unused, also without authentication. */
   readonly secretFile: string
   /** The folder of `-n` (for varnishstat), mode 0755. */
   readonly workDir: string
-  /** The manager's process id; another one after `restart`. */
+  /** Process id of the manager; another one after `restart`. */
   pid(): number
-  /** The worker's process id (`pid -j`), null while the child is stopped. */
+  /** Process id of the child (`pid -j`), null while it is stopped. */
   childPid(): Promise<number | null>
-  /** Runs the release's own client with these words; gives its output, throws with it when the answer is not 200. */
+  /** Runs the release's own client with these words; returns its output, throws it unless the reply is 200. */
   adm(...words: string[]): Promise<string>
-  /** The same without a process for it: for what is asked again and again. */
+  /** The same without a process, for repeated queries. */
   ask(...words: string[]): Promise<string>
-  /** Ends the manager and waits until it is gone. SIGTERM unless told; what is left after 10 s (1 s of a release that takes a minute) is killed. */
+  /** Ends the manager and waits for its end. SIGTERM by default; kills it after 10 s (1 s for a release that takes a minute). */
   stop(signal?: NodeJS.Signals): Promise<void>
   /**
-   * Starts again with the same arguments, folder and ports (after `stop`, or stopping first); another release, or other `args`, if told.
-   * Started anew it knows its start VCL only.
+   * Starts again with the same arguments, folder and ports (after `stop`, or stopping first); optionally another release or other
+   * `args`. A restarted cache has its start VCL only.
    */
   restart(by?: CacheProgram, args?: readonly string[]): Promise<void>
 }
 
-/** tap's Test, as far as it is needed here. */
+/** The part of tap's Test needed here. */
 export interface TestEnd {
   teardown(stop: () => Promise<void>): unknown
 }
@@ -71,7 +71,7 @@ const host = '127.0.0.1'
 const emptyVcl = 'vcl 4.1;\nbackend default none;\n'
 const quickCompiler = 'exec tcc -shared -o %o %s'
 const stopTimeoutMs = 10_000
-/** Of releases that take up to 60 s. */
+/** For releases that take up to 60 s. */
 const slowStopTimeoutMs = 1_000
 
 export async function startVarnishd(t: TestEnd, options: VarnishdOptions = {}): Promise<Varnishd> {
@@ -126,7 +126,7 @@ interface Setup {
   readonly secretFile: string
   readonly workDir: string
   readonly arguments: readonly string[]
-  /** Behind the others. */
+  /** After the others. */
   args: readonly string[]
   readonly authenticates: boolean
 }
@@ -150,12 +150,12 @@ async function prepareFiles(folder: string, options: VarnishdOptions): Promise<s
     ...['-F', '-n', join(folder, 'n'), '-f', vclFile],
     ...['-S', options.secret === null ? 'none' : secretFile],
     ...['-l', '1m', '-s', 'malloc,32m', '-p', `cc_command=${quickCompiler}`],
-    // Workers that idle let go of their VCL after 1 s, not 60.
+    // Idle workers release their VCL after 1 s, not 60.
     ...['-p', 'debug=+vclrel'],
   ]
 }
 
-/** Another process may take a port between our look and varnishd's bind: then it is tried with others. */
+/** Another process may take a port between our check and varnishd's bind: then other ports are tried. */
 async function startOnFreePorts(setup: Setup): Promise<Running> {
   for (let attempt = 1; ; attempt++) {
     const ports = { port: await findFreePort(), httpPort: await findFreePort() }
@@ -167,7 +167,7 @@ async function startOnFreePorts(setup: Setup): Promise<Running> {
   }
 }
 
-/** The old worker may hold the HTTP port a moment longer than the manager lived. */
+/** The old child may hold the HTTP port a moment longer than the manager lived. */
 async function startOnSamePorts(setup: Setup, ports: Ports): Promise<Running> {
   const giveUpAt = performance.now() + waitLimitMs
   for (;;) {
@@ -223,8 +223,8 @@ async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
 }
 
 /**
- * The manager answers only after it compiled its VCL and started the child. Another server may have taken the port after our look;
- * then ours ends with "in use" by itself.
+ * The manager answers only after it compiled its VCL and started the child. Another server may have taken the port after our
+ * check; then ours ends with "in use" by itself.
  */
 async function isOurs(
   { secretFile }: Setup,
@@ -250,7 +250,7 @@ async function stopProcess(
   const killer = setTimeout(
     () => {
       program.kill('SIGKILL')
-      // It waits for its workers, with the ports.
+      // It waits for its workers and keeps the ports.
       if (workerPid !== null) killChild(workerPid)
     },
     isSlow ? slowStopTimeoutMs : stopTimeoutMs,
@@ -259,7 +259,7 @@ async function stopProcess(
   clearTimeout(killer)
 }
 
-/** An id that was given to another process since is not a child's. */
+/** The pid may belong to another process by now. */
 function killChild(pid: number): void {
   try {
     if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'cache-main')

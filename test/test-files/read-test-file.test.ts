@@ -1,4 +1,4 @@
-/** What a test file may say, and what is told of one that is wrong. */
+/** The format of test files, and the errors about invalid ones. */
 import fc from 'fast-check'
 import t from 'tap'
 import { readTestFile } from '../../src/test-files/read-test-file.js'
@@ -9,7 +9,7 @@ function problemsOf(text: string): readonly string[] {
   return read.ok ? [] : read.problems.map(({ line, message }) => `line ${line}: ${message}`)
 }
 
-void t.test('a whole file is read, with the line of each step', (t) => {
+void t.test('a complete file is parsed, with the line of each step', (t) => {
   const read = readTestFile(`name: pages
 vcl: ../site.vcl
 backends:
@@ -58,7 +58,7 @@ steps:
   t.end()
 })
 
-void t.test('what is wrong is told with its line, all at once', (t) => {
+void t.test('all errors are reported with their lines', (t) => {
   const cases: readonly (readonly [text: string, problem: RegExp])[] = [
     ['', /^line 1: the file is empty$/],
     ['- a', /^line 1: expected a map, got a list$/],
@@ -110,17 +110,17 @@ void t.test('what is wrong is told with its line, all at once', (t) => {
   t.end()
 })
 
-void t.test('a file has bounds in bytes and in steps', (t) => {
+void t.test('a file is limited in bytes and in steps', (t) => {
   const big = `# ${'x'.repeat(testFileLimitBytes)}`
   t.match(problemsOf(big)[0], /^line 1: the file has \d+ bytes; at most 65536 are allowed$/)
   const loop = 'steps: [{repeat: 1000, steps: [{repeat: 1000, steps: [{advance: 1}]}]}]'
   t.match(problemsOf(loop)[0], /after repetition there are 1000000 steps; 1000 are the most$/)
   const deep = `{a: ${'['.repeat(20_000)}`
-  t.ok(problemsOf(deep).length > 0, 'what nests deeply is refused')
+  t.ok(problemsOf(deep).length > 0, 'deep nesting is refused')
   t.end()
 })
 
-void t.test('repeated steps are counted as they are run', (t) => {
+void t.test('repeated steps are numbered in the order they run', (t) => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 9 })), {
@@ -143,7 +143,7 @@ void t.test('repeated steps are counted as they are run', (t) => {
   t.end()
 })
 
-void t.test('whatever a file holds, it is read or told what is wrong', (t) => {
+void t.test('any file is either parsed or refused with its problems', (t) => {
   const step = fc.dictionary(
     fc.constantFrom('request', 'expect', 'ban', 'purge', 'advance', 'backend', 'health', 'repeat'),
     fc.jsonValue(),

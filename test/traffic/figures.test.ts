@@ -1,4 +1,4 @@
-/** Figures by group and domain, the sketch of the most frequent keys, what a line of the log says, and what is masked of it. */
+/** Figures by group and domain, the sketch of the most frequent keys, parsing of log lines, and masking. */
 import fc from 'fast-check'
 import t from 'tap'
 import { figureFormat, parseFigureLine } from '../../src/traffic/figure-line.js'
@@ -19,7 +19,7 @@ import { makeRoutingVcl, readRoutes } from '../../src/vcl/routing.js'
 
 const masking = { headers: [], masksQuery: true, masksClients: true }
 
-void t.test('the routes of a routing VCL are read back from its text', (t) => {
+void t.test('the routes of a routing VCL are parsed back from its text', (t) => {
   const fqdn = fc.constantFrom(
     'a.example',
     'b.example',
@@ -39,7 +39,7 @@ void t.test('the routes of a routing VCL are read back from its text', (t) => {
   t.end()
 })
 
-void t.test('a Host finds its group as the routing VCL does', (t) => {
+void t.test('a Host is mapped to the same group as in the routing VCL', (t) => {
   const find = createRouteFinder([
     { fqdn: 'www.example', groupId: 1 },
     { fqdn: '*.example', groupId: 2 },
@@ -60,7 +60,7 @@ void t.test('a Host finds its group as the routing VCL does', (t) => {
   t.end()
 })
 
-void t.test('a field of the log is decoded; what is not UTF-8 keeps its escapes', (t) => {
+void t.test('a log field is decoded; bytes that are not UTF-8 stay escaped', (t) => {
   const fields = [
     ['/plain', '/plain'],
     ['/a\\"b\\\\c\\td\\ne', '/a"b\\c\td\ne'],
@@ -72,7 +72,7 @@ void t.test('a field of the log is decoded; what is not UTF-8 keeps its escapes'
   t.end()
 })
 
-void t.test('a line is read whole or not at all', (t) => {
+void t.test('a line is parsed completely or not at all', (t) => {
   const parts = [
     'c',
     '5',
@@ -113,7 +113,7 @@ void t.test('a line is read whole or not at all', (t) => {
   t.end()
 })
 
-void t.test('client addresses are cut, and what is none is masked', (t) => {
+void t.test('client addresses are truncated, other texts masked', (t) => {
   const addresses = [
     ['192.0.2.77', '192.0.2.0'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1::'],
@@ -129,7 +129,7 @@ void t.test('client addresses are cut, and what is none is masked', (t) => {
 })
 
 void t.test(
-  'the sketch keeps every key that is frequent enough, and its counts are right within their errors',
+  'the sketch keeps every sufficiently frequent key, with counts correct within their errors',
   (t) => {
     const key = fc.nat(40).map((number) => `k${Math.floor(number ** 2 / 40)}`)
     fc.assert(
@@ -180,7 +180,7 @@ void t.test(
   },
 )
 
-void t.test('figures of a sample are scaled to what the cache counted', (t) => {
+void t.test('figures of a sample are scaled to the total the cache counted', (t) => {
   const sums = new FigureSums()
   const seen = { status: 200, handling: 'hit', bytes: 100, firstByteMs: 3 } as const
   sums.add(1, 'a.example', seen)
@@ -198,7 +198,7 @@ void t.test('figures of a sample are scaled to what the cache counted', (t) => {
   t.end()
 })
 
-void t.test('domains beyond the most are counted together', (t) => {
+void t.test('domains beyond the limit are counted together', (t) => {
   const sums = new FigureSums()
   const seen = { status: 200, handling: 'hit', bytes: 0, firstByteMs: 0 } as const
   for (let number = 0; number < 102; number++) sums.add(1, `d${number}.example`, seen)
@@ -213,7 +213,7 @@ void t.test('domains beyond the most are counted together', (t) => {
   t.end()
 })
 
-void t.test('a line stands for as many requests as the cache counted for it', (t) => {
+void t.test('the scale is the number of requests the cache counted per line', (t) => {
   const cases = [
     [{ sample: 1, lines: 5, requests: 100 }, 1, 'late lines come with the next ones'],
     [{ sample: 1, lines: 0, requests: 100 }, 1, 'as all of them may be'],
@@ -226,12 +226,12 @@ void t.test('a line stands for as many requests as the cache counted for it', (t
     t.equal(chooseScale({ ...read, linesMost: 400 }), scale, why)
   t.equal(followSample(null, 150, 200), 1)
   t.equal(followSample(1, 201, 200), 10)
-  t.equal(followSample(10, 190, 200), 10, 'it does not go to and fro')
+  t.equal(followSample(10, 190, 200), 10, 'the sample does not oscillate')
   t.equal(followSample(10, 100, 200), 1)
   t.end()
 })
 
-void t.test('a line for figures is read whole or not at all', (t) => {
+void t.test('a line for figures is parsed completely or not at all', (t) => {
   t.match(parseFigureLine('a.example\t503\tsynth\t310\t0.0123'), {
     host: 'a.example',
     seen: { status: 503, handling: 'synth', bytes: 310 },
@@ -244,7 +244,7 @@ void t.test('a line for figures is read whole or not at all', (t) => {
 })
 
 void t.test(
-  'a percentile of a histogram lies between the bounds that the true one lies between',
+  'the percentile of a histogram falls into the bucket of the true percentile',
   (t) => {
     const times = fc.array(fc.double({ min: 0, max: 20_000, noNaN: true }), {
       minLength: 1,

@@ -1,4 +1,4 @@
-/** Queries of the log: what is read, what is refused and where, and that the cache's own tool takes what is printed. */
+/** Log queries: parsing, refusals with their positions, and that the cache's own tool accepts the printed form. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { findExpressionProblem } from '../../src/traffic/repeated-parts.js'
 
 const open: Masking = { headers: ['x-session'], masksQuery: false, masksClients: true }
 
-void t.test('a query is printed anew in one form', (t) => {
+void t.test('a query is printed in a normalized form', (t) => {
   const forms = [
     ['RespStatus >= 500', 'RespStatus >= 500'],
     ["ReqURL ~ '^/a'  and not ReqHeader:Cookie", '(ReqURL ~ "^/a" and not (ReqHeader:"Cookie"))'],
@@ -32,7 +32,7 @@ void t.test('a query is printed anew in one form', (t) => {
   t.end()
 })
 
-void t.test('what is not a query is refused at its position', (t) => {
+void t.test('an invalid query is refused with its position', (t) => {
   const refusals = [
     ['', 'q, position 1: a tag such as RespStatus is missing'],
     ['RespStatus >', 'q, position 13: what > compares with is missing'],
@@ -68,7 +68,7 @@ const refusedOf = (text: string, isBound: boolean, masking = open): string | nul
   }
 }
 
-void t.test('nobody finds out by asking what is masked', (t) => {
+void t.test('a query cannot reveal masked values', (t) => {
   const oracles = [
     'ReqHeader:Cookie ~ "^a"',
     'ReqHeader:cOOkie eq "a"',
@@ -109,7 +109,7 @@ void t.test('nobody finds out by asking what is masked', (t) => {
   t.end()
 })
 
-void t.test('an organization asks for tags of a list, with expressions that are cheap', (t) => {
+void t.test('an organization may query listed tags only, with cheap expressions', (t) => {
   for (const text of ['VCL_Log:a ~ "b"', 'VCL_use ~ "cf-2"', 'Req*', 'Debug', 'vxid == 1'])
     t.match(refusedOf(text, true), /is not an allowed tag/, text)
   t.equal(refusedOf('respstatus >= 500 and Timestamp:Resp[2] > 0.5', true), null)
@@ -118,7 +118,7 @@ void t.test('an organization asks for tags of a list, with expressions that are 
   t.end()
 })
 
-void t.test('an expression whose cost explodes is refused, a usual one is not', (t) => {
+void t.test('an expression of exponential cost is refused, a usual one is accepted', (t) => {
   const costly = [
     '(a*)*',
     '(a|a)+b',
@@ -184,7 +184,7 @@ const { query } = fc.letrec<{ query: LogQuery }>((tie) => ({
   ),
 }))
 
-void t.test('what is printed means the same when it is read again', (t) => {
+void t.test('a printed query parses back to the same query', (t) => {
   const strip = (text: string): unknown => JSON.parse(text.replaceAll(/"at":\d+/g, '"at":0'))
   fc.assert(
     fc.property(query, (one) => {
@@ -196,7 +196,7 @@ void t.test('what is printed means the same when it is read again', (t) => {
   t.end()
 })
 
-void t.test("the cache's own tool takes what is printed", async (t) => {
+void t.test("the cache's own tool accepts the printed form", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-query-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const printed = fc.sample(query, { numRuns: 20, seed: 7 }).map(printLogQuery)

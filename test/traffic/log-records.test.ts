@@ -1,4 +1,4 @@
-/** Whole records of requests: read as the tool prints them, whose they are, and what leaves the host of them. */
+/** Complete records of requests: parsing the tool's output, which group they belong to, and what may leave the host. */
 import fc from 'fast-check'
 import t from 'tap'
 import { toTransaction } from '../../src/traffic/log-line.js'
@@ -19,7 +19,7 @@ const read = (lines: readonly string[]): RecordGroup[] => {
 const readOne = (lines: readonly string[]): RecordGroup =>
   read([...lines, ''])[0] ?? { parts: [], leftOut: 0 }
 
-/** Of Varnish 7.1: a request that VCL of group 12 restarted into group 13, with a part of its page of group 14. */
+/** From Varnish 7.1: VCL of group 12 restarts the request into group 13; part of its page is from group 14. */
 const restarted = [
   '*   << Request  >> 32773     ',
   '-   Begin          req 32772 rxreq',
@@ -63,7 +63,7 @@ const restarted = [
   '--- BackendOpen    25 other 127.0.0.1 19990 127.0.0.1 38042 reuse',
 ]
 
-void t.test('the request that was answered has the facts of its line', (t) => {
+void t.test('the answered request has the same facts as its log line', (t) => {
   const group = readOne(restarted)
   t.same(
     group.parts.map(({ kind, xid, parentXid, reason }) => [kind, xid, parentXid, reason]),
@@ -91,11 +91,11 @@ void t.test('the request that was answered has the facts of its line', (t) => {
     xid: 32774,
     client: '192.0.2.77',
   })
-  t.equal(findAnswered(readOne(restarted.slice(29, 33))), null, 'a fetch alone is no request')
+  t.equal(findAnswered(readOne(restarted.slice(29, 33))), null, 'a lone fetch is not a request')
   t.end()
 })
 
-void t.test('parts that VCL of other groups answered are left out, with their fetches', (t) => {
+void t.test('parts that other groups’ VCL answered are left out with their fetches', (t) => {
   const { parts } = readOne(restarted)
   const xids = (names: RegExp) => keepParts(parts, names).map(({ xid }) => xid)
   t.same(xids(/^cf-12-/), [32773])
@@ -105,7 +105,7 @@ void t.test('parts that VCL of other groups answered are left out, with their fe
   t.end()
 })
 
-void t.test('what is secret is masked in records, and only tags of the list are told', (t) => {
+void t.test('secrets are masked in records, and only listed tags are shown', (t) => {
   const part = readOne(restarted).parts[1]
   const shown = part && toShown(part, masked)
   const text = JSON.stringify(shown)
@@ -116,7 +116,7 @@ void t.test('what is secret is masked in records, and only tags of the list are 
   t.end()
 })
 
-void t.test('whatever a record says, it stays one record of its part', (t) => {
+void t.test('any record text stays a single record of its part', (t) => {
   const text = fc.string({
     unit: fc
       .integer({ min: 0, max: 255 })
@@ -139,7 +139,7 @@ void t.test('whatever a record says, it stays one record of its part', (t) => {
   t.end()
 })
 
-void t.test('bytes are UTF-8 or kept as escapes', (t) => {
+void t.test('bytes are decoded as UTF-8 or kept escaped', (t) => {
   const latin1 = (text: string): string => Buffer.from(text).toString('latin1')
   const lines = [
     '*   << Request  >> 2',
@@ -153,7 +153,7 @@ void t.test('bytes are UTF-8 or kept as escapes', (t) => {
   t.end()
 })
 
-void t.test('a request of many records is bounded, and what is left out counted', (t) => {
+void t.test('the records of a request are limited, and omitted ones are counted', (t) => {
   const many = Array.from({ length: 1_500 }, (_, at) => `-   ReqHeader      X-${at}: a`)
   const group = readOne(['*   << Request  >> 2', ...many])
   t.equal(group.parts[0]?.records.length, 1_000)

@@ -1,4 +1,4 @@
-/** What of an answer is not as a test expects. */
+/** How an answer differs from a test's expectations. */
 import fc from 'fast-check'
 import t from 'tap'
 import { judgeAnswer, type Observed } from '../../src/vcl-tests/judge-answer.js'
@@ -26,12 +26,12 @@ const observed: Observed = {
   backendRequest: { url: '/v1/a', headers: [['Host', 'api.example']] },
 }
 
-void t.test('what is not expected is not looked at', (t) => {
+void t.test('only expected properties are compared', (t) => {
   t.same(judgeAnswer(nothing, observed), [])
   t.end()
 })
 
-void t.test('a difference is told as expected and got', (t) => {
+void t.test('a difference lists expected and actual values', (t) => {
   const judge = (expect: Partial<AnswerExpectation>) =>
     judgeAnswer({ ...nothing, ...expect }, observed)
   t.same(judge({ status: 200 }), ['expected status 200, got 503'])
@@ -56,13 +56,13 @@ void t.test('a difference is told as expected and got', (t) => {
   t.end()
 })
 
-void t.test('a regular expression that would not end does not match', (t) => {
+void t.test('a regular expression that would run forever does not match', (t) => {
   t.equal(matchesText({ kind: 'matches', text: '(a+)+$' }, `${'a'.repeat(60)}b`), false)
-  t.equal(matchesText({ kind: 'matches', text: '(a+)+$' }, 'aaa'), true, 'the next one is judged')
+  t.equal(matchesText({ kind: 'matches', text: '(a+)+$' }, 'aaa'), true, 'the next one works')
   t.end()
 })
 
-void t.test('an answer is the same in whatever pieces it comes', (t) => {
+void t.test('an answer is parsed the same in any chunks', (t) => {
   const chunked = Buffer.from(
     'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nA: b\r\n\r\n5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n',
   )

@@ -1,4 +1,4 @@
-/** Every backend of a VCL leads to a test, and the rest of the VCL is what it was. */
+/** Every backend of a VCL is redirected to the test, and the rest of the VCL is unchanged. */
 import fc from 'fast-check'
 import t from 'tap'
 import { findBackends, replaceBackends } from '../../src/vcl-tests/replace-backends.js'
@@ -17,7 +17,7 @@ backend nobody none;
 backend named { .path = "/run/origin.sock"; .host_header = "other.example"; }
 `
 
-void t.test('addresses are replaced, all else stays', (t) => {
+void t.test('backend addresses are replaced, the rest stays', (t) => {
   const found = findBackends(vcl)
   t.same(
     found.map(({ name, isProbed, host }) => [name, isProbed, host]),
@@ -49,12 +49,12 @@ void t.test('addresses are replaced, all else stays', (t) => {
   t.end()
 })
 
-/** What the first backend grew by. */
+/** By how many characters the first backend grew. */
 function added(text: string): number {
   return (text.split('\n')[3] ?? '').length - (vcl.split('\n')[3] ?? '').length
 }
 
-void t.test('what a test cannot replace is refused', (t) => {
+void t.test('backends that a test cannot replace are refused', (t) => {
   t.throws(() => findBackends('vcl 4.1;\ninclude "/etc/varnish/own.vcl";\n'), {
     message: 'it includes "/etc/varnish/own.vcl", whose backends a test cannot replace',
   })
@@ -63,7 +63,7 @@ void t.test('what a test cannot replace is refused', (t) => {
   t.end()
 })
 
-void t.test('no address of an author is left, and every line stays where it was', (t) => {
+void t.test('no original address remains, and every line keeps its number', (t) => {
   const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/)
   const blank = fc.constantFrom(' ', '\n', '\t', ' # .host = "x";\n', ' /* } */ ')
   const block = fc

@@ -1,4 +1,4 @@
-/** Results of tests as people, TAP readers and JUnit readers get them. */
+/** Test results as text, TAP and JUnit. */
 import t from 'tap'
 import {
   describeResult,
@@ -35,7 +35,7 @@ const result: TestResult = {
 }
 const good: TestResult = { ...result, steps: [passed], planned: 1, trouble: null }
 
-void t.test('a failure names file, line, step, and shows the log', (t) => {
+void t.test('a failure contains file, line and step, and the log', (t) => {
   t.equal(
     describeResult(result),
     `FAIL  a.test.yaml: a # b (3 steps, 12 ms)
@@ -50,7 +50,7 @@ void t.test('a failure names file, line, step, and shows the log', (t) => {
   t.end()
 })
 
-void t.test('TAP has a point for each step, also for those that were not run', (t) => {
+void t.test('TAP has a test point for each step, also for steps that did not run', (t) => {
   const lines = formatTap([good, result]).split('\n')
   t.same(
     lines.filter((line) => /^(?:TAP|1\.\.|ok|not ok)/.test(line)),
@@ -67,7 +67,7 @@ void t.test('TAP has a point for each step, also for those that were not run', (
   t.end()
 })
 
-void t.test('JUnit is XML whatever a cache logs', (t) => {
+void t.test('JUnit output is valid XML for any log text', (t) => {
   const xml = formatJunit([result])
   t.match(xml, '<testsuite name="a.test.yaml" tests="3" failures="2" errors="0" time="0.012">')
   t.match(xml, 'name="step 2: GET /&lt;a&gt;&amp;&quot;b&quot;"')

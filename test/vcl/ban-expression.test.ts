@@ -1,4 +1,4 @@
-/** The grammar of bans: what it takes, what it refuses and where, and that what it takes reaches the cache as it is. */
+/** The ban grammar: what it accepts, what it refuses and where, and that accepted bans reach the cache unchanged. */
 import fc from 'fast-check'
 import t from 'tap'
 import { ban, writeBlanksAsEscapes } from '../../protocol/commands/ban.js'
@@ -16,7 +16,7 @@ import {
 } from '../../src/coordinator/invalidations/ban-warnings.js'
 import { FleetError } from '../../src/errors.js'
 
-/** Pieces that mean something to one of the readers on the way. */
+/** Texts special to one of the parsers on the way. */
 const nasty = fc.constantFrom(
   ...[
     '<<',
@@ -61,14 +61,14 @@ function parse(expression: string): readonly BanTerm[] | FleetError {
   }
 }
 
-/** As the agent sends it (src/agent/invalidate/invalidate.ts). */
+/** In the form the agent sends (src/agent/invalidate/invalidate.ts). */
 function toSent(terms: readonly BanTerm[]): readonly BanTerm[] {
   return terms.map((term) =>
     term.operator.endsWith('~') ? { ...term, value: writeBlanksAsEscapes(term.value) } : term,
   )
 }
 
-void t.test('every expression is taken or refused with a position within it', (t) => {
+void t.test('every expression is accepted or refused with a position within it', (t) => {
   fc.assert(
     fc.property(anything, (expression) => {
       const parsed = parse(expression)
@@ -82,7 +82,7 @@ void t.test('every expression is taken or refused with a position within it', (t
   t.end()
 })
 
-void t.test('what is taken is the same after it was printed', (t) => {
+void t.test('an accepted expression stays the same when printed and parsed again', (t) => {
   for (const value of ['a b', 'a"b', 'a \\d', 'a "\\d']) {
     const terms: readonly BanTerm[] = [{ field: 'req.url', operator: '~', value }]
     t.match(parse(printBanExpression(terms)), terms)
@@ -98,7 +98,7 @@ void t.test('what is taken is the same after it was printed', (t) => {
   t.end()
 })
 
-void t.test('what is taken reaches the cache word by word, whatever it holds', (t) => {
+void t.test('an accepted expression reaches the cache word for word', (t) => {
   fc.assert(
     fc.property(anything, (expression) => {
       const parsed = parse(expression)
@@ -118,7 +118,7 @@ void t.test('what is taken reaches the cache word by word, whatever it holds', (
   t.end()
 })
 
-void t.test('refusals name the position', (t) => {
+void t.test('a refusal contains the position', (t) => {
   const rows: readonly (readonly [string, number])[] = [
     ['', 1],
     ['req.url', 8],
@@ -168,12 +168,12 @@ void t.test('only \\" and \\\\ are escapes, and only in quotes', (t) => {
   }
   t.equal(valueOf('"a\\"b\\\\c\\sd"'), 'a"b\\c\\sd')
   t.equal(valueOf('\\.jpg\\\\'), '\\.jpg\\\\')
-  t.equal(valueOf('&&'), '&&', 'a value is where a value stands')
+  t.equal(valueOf('&&'), '&&', 'an operator is a value in a value’s place')
   t.equal(valueOf('"a b"'), 'a b')
   t.end()
 })
 
-void t.test('warnings name what the lurker cannot use and what takes everything', (t) => {
+void t.test('warnings flag bans that the lurker cannot use or that match everything', (t) => {
   const warn = (expression: string) => warnOfBan(parseBanExpression(expression)).join()
   t.match(warn('req.url ~ ^/a'), /lurker/)
   t.equal(warn('obj.http.x-url ~ ^/a'), '')
@@ -191,13 +191,13 @@ void t.test('warnings name what the lurker cannot use and what takes everything'
   t.end()
 })
 
-void t.test('a header that no VCL of the targets mentions is warned of', (t) => {
+void t.test('a header that no target’s VCL mentions causes a warning', (t) => {
   const headers = listOwnHeaders(
     parseBanExpression('obj.http.X-Url ~ a && obj.http.Content-Type ~ b && req.http.Host == c'),
   )
   t.same(headers, ['x-url'])
   t.match(warnOfHeaders(headers, ['sub vcl_recv { }']), [/x-url.*matches nothing/])
   t.same(warnOfHeaders(headers, ['set beresp.http.x-URL = bereq.url;']), [])
-  t.same(warnOfHeaders(headers, []), [], 'nothing is known')
+  t.same(warnOfHeaders(headers, []), [], 'no VCL is known')
   t.end()
 })

@@ -1,4 +1,4 @@
-/** The compiler's words in the author's files: recorded answers of a real cache, and the real compiler itself. */
+/** Compiler messages mapped to the author's files: recorded replies of a real cache, and the real compiler. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -18,7 +18,7 @@ function bundled(main: VclText, includes: ReadonlyMap<string, VclText> = new Map
   return result
 }
 
-/** A header line, then `=== <file name>` and its text, at last `=== answer <status>` and the engine's words. */
+/** A header line, then `=== <file name>` and its text for each file, finally `=== answer <status>` and the engine's reply. */
 function readRecording(name: string): { bundle: Bundle; answer: string } {
   const parts = readFileSync(join(recordings, `${name}.txt`), 'utf8')
     .split(/^=== /m)
@@ -139,9 +139,9 @@ backend default { .host = "127.0.0.1"; .nosuch = "1"; }
 (See max_vcl and max_vcl_handling parameters)`,
 }
 
-void t.test('recorded answers of varnishd 7.1.1 are told in the author’s files', (t) => {
+void t.test('recorded replies of varnishd 7.1.1 are mapped to the author’s files', (t) => {
   const names = readdirSync(recordings).map((name) => name.replace('.txt', ''))
-  t.same(names.toSorted(), Object.keys(told).toSorted(), 'each recording is looked at')
+  t.same(names.toSorted(), Object.keys(told).toSorted(), 'each recording has an expectation')
   for (const name of names) {
     const { bundle, answer } = readRecording(name)
     t.equal(translateError(answer, bundle.sourceMap), told[name], name)
@@ -150,7 +150,7 @@ void t.test('recorded answers of varnishd 7.1.1 are told in the author’s files
 })
 
 void t.test(
-  'the real compiler’s error about a symbol leads to where its author wrote it',
+  'the real compiler’s error about a symbol is mapped to where its author wrote it',
   async (t) => {
     const compiler = await createCompiler()
     t.teardown(compiler.remove)
@@ -165,7 +165,7 @@ void t.test(
       const broken = all.map(({ name, text }): VclText => {
         const clean = text.replaceAll('é=', '').replaceAll('include "";', '')
         if (name !== chosen) return { name, text: clean }
-        // Behind a statement or a block, so that it stands at the top level.
+        // After a statement or a block, at the top level.
         const gaps = [...clean.matchAll(/(?<=[;}]|^)(?=\s|include|$)/g)].map(({ index }) => index)
         const where = gaps[at % Math.max(1, gaps.length)] ?? 0
         return { name, text: `${clean.slice(0, where)}${bad}${clean.slice(where)}` }
@@ -196,7 +196,7 @@ void t.test(
 )
 
 void t.test(
-  'agents with the same error share a paragraph that names their releases, the most frequent first',
+  'agents with the same error share a paragraph that lists their releases, the most frequent first',
   (t) => {
     const { bundle, answer } = readRecording('missing-semicolon')
     const init = readRecording('init-failure').answer
@@ -221,7 +221,7 @@ void t.test(
   },
 )
 
-void t.test('names on the cache are no news to the author', (t) => {
+void t.test('names on the cache are replaced by the author’s file name', (t) => {
   const { sourceMap } = bundled({ name: 'shop $&.vcl', text: 'vcl 4.1;' })
   const failures = ['cf-1-0123abcd-4', 'cf-1-0123abcd-5'].map((name, at) => ({
     agentName: `edge-${at}`,
@@ -235,14 +235,14 @@ void t.test('names on the cache are no news to the author', (t) => {
   t.end()
 })
 
-void t.test('a line that only begins as a place does is told as it is', (t) => {
+void t.test('a line that only resembles a position is passed on unchanged', (t) => {
   const { sourceMap } = bundled({ name: 'main.vcl', text: 'vcl 4.1;' })
   for (const line of ["('' Line x Pos 1)", "('<vcl.inline>' Line 1 Pos 9) and more)", "('none)"])
     t.equal(translateError(`Message from VCC-compiler:\n${line}\n`, sourceMap), `main.vcl: ${line}`)
   t.end()
 })
 
-void t.test('an answer stays readable: long lines, many errors, many agents', (t) => {
+void t.test('long lines, many errors and many agents are shortened', (t) => {
   const filler = 'x'.repeat(5000)
   const line = `/* ${filler} */ set a = b; /* ${filler} */`
   const marks = line.replace(/[^]/g, '-').replace(/-(?=-{5010}$)/, '#')
@@ -264,7 +264,7 @@ void t.test('an answer stays readable: long lines, many errors, many agents', (t
 })
 
 void t.test(
-  '6.0 and 6.5 say more of a failed vcl_init, and call the built-in VCL otherwise',
+  '6.0 and 6.5 describe a failed vcl_init and name the built-in VCL differently',
   (t) => {
     const { sourceMap } = bundled({
       name: 'main.vcl',

@@ -1,4 +1,4 @@
-/** Parameters and backend health as desired state: names, rules, and plans that reach what is desired. */
+/** Parameters and backend health as desired state: names, rules, and plans that converge. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -21,12 +21,12 @@ import {
   type ShownSettings,
 } from '../../src/vcl/settings-plan.js'
 
-void t.test('a backend is named alone or with its group; patterns are not names', (t) => {
+void t.test('a backend is selected by its name or with its group; patterns are refused', (t) => {
   t.same(parseBackendSelection('default'), { groupId: null, backend: 'default' })
   t.same(parseBackendSelection('12.a-b_c'), { groupId: 12, backend: 'a-b_c' })
   for (const wrong of ['', '*', '*.a', 'a*', '0.a', '01.a', 'x.a', '12.', '.a', 'a.b', 'a b', '9x'])
     t.equal(parseBackendSelection(wrong), null, wrong)
-  t.equal(parseBackendSelection('9999999999999999.a'), null, 'no id is that large')
+  t.equal(parseBackendSelection('9999999999999999.a'), null, 'the id is too large')
   t.same(['healthy', 'sick', 'auto', 'probe', 'Sick', ''].map(parseBackendHealth), [
     'healthy',
     'sick',
@@ -38,7 +38,7 @@ void t.test('a backend is named alone or with its group; patterns are not names'
   t.end()
 })
 
-void t.test('what cannot be a parameter or its value is told', (t) => {
+void t.test('an invalid parameter name or value is described', (t) => {
   t.equal(findParamProblem('default_ttl', '10'), null)
   t.equal(findParamProblem('default_ttl', null), null)
   t.equal(findParamProblem('default_ttl', ''), null)
@@ -54,12 +54,12 @@ void t.test('what cannot be a parameter or its value is told', (t) => {
   t.end()
 })
 
-void t.test('a rule means the VCL of its groups; the last one counts', (t) => {
+void t.test('a rule applies to the VCLs of its groups; the last matching rule wins', (t) => {
   t.equal(groupOfVcl('cf-12-0123abcd-3'), 12)
   for (const name of ['cf-idle', 'cf-r-0123abcd', 'cf-l-12', 'boot'])
     t.equal(groupOfVcl(name), null)
   t.ok(coversVcl(null, 'cf-idle'))
-  t.notOk(coversVcl([12], 'cf-idle'), 'the idle VCL is not a group’s')
+  t.notOk(coversVcl([12], 'cf-idle'), 'the idle VCL belongs to no group')
   const rules: DesiredHealth[] = [
     { backend: 'a', health: 'sick', groups: null },
     { backend: 'a', health: 'healthy', groups: [1, 2] },
@@ -79,7 +79,7 @@ const managed = new Set(vcls.slice(0, 3))
 const backendNames = ['a', 'b']
 const paramNames = ['default_ttl', 'feature', 'cc_command']
 
-/** A cache and what its agent wrote down; prints values otherwise than they were written. */
+/** A cache and its agent's record; it prints values in another form than they were set in. */
 interface Model {
   readonly params: Map<string, string>
   readonly health: Map<string, string>
@@ -150,18 +150,18 @@ const disturbance = fc.record({
   ),
 })
 
-void t.test('any way of desires and disturbances ends in what is desired', (t) => {
+void t.test('any sequence of desired states and disturbances converges', (t) => {
   fc.assert(
     fc.property(fc.array(fc.tuple(desiredSettings, disturbance)), desiredSettings, (way, last) => {
       const model: Model = { params: new Map(), health: new Map(), own: nothingSet }
       for (const [desired, disturbed] of [...way, [last, { params: {}, health: {} }] as const]) {
         const steps = plan(model, desired)
         for (const step of steps) {
-          t.not(keyOf(step), 'cc_command', 'nobody may set it')
-          if (step.do === 'set-health') t.ok(managed.has(step.vcl), 'unmanaged VCL is not touched')
+          t.not(keyOf(step), 'cc_command', 'it is never settable')
+          if (step.do === 'set-health') t.ok(managed.has(step.vcl), 'unmanaged VCL is untouched')
           run(model, step)
         }
-        t.same(plan(model, desired), [], 'again there is nothing to do')
+        t.same(plan(model, desired), [], 'a second plan is empty')
         for (const { name, value } of desired.params.filter(({ name }) => name !== 'cc_command'))
           t.equal(model.params.get(name), print(value))
         for (const { vcl, backend, adminHealth } of show(model).backends ?? []) {
@@ -178,7 +178,7 @@ void t.test('any way of desires and disturbances ends in what is desired', (t) =
   t.end()
 })
 
-void t.test('what is no longer desired goes back, what others set stays', (t) => {
+void t.test('a setting no longer desired is reset, settings of others stay', (t) => {
   const model: Model = {
     params: new Map([['feature', 'by hand']]),
     health: new Map([['cf-2-b-1.b', 'sick']]),
@@ -195,7 +195,7 @@ void t.test('what is no longer desired goes back, what others set stays', (t) =>
   for (const step of plan(model, desired)) run(model, step)
   t.same(plan(model, {}).map(describeSetting), ['reset default_ttl', 'set cf-1-a-1.a to auto'])
   t.same(plan(model, desired), [])
-  t.same(plan(model, {}, new Set(['default_ttl', 'cf-1-a-1.a'])), [], 'what is skipped stays')
+  t.same(plan(model, {}, new Set(['default_ttl', 'cf-1-a-1.a'])), [], 'skipped settings stay')
   for (const step of plan(model, {})) run(model, step)
   t.same([...model.params], [['feature', 'by hand']])
   t.same([...model.health], [['cf-2-b-1.b', 'sick']])

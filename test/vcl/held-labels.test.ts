@@ -1,4 +1,4 @@
-/** Labels wait for what was discarded and may still return them. */
+/** Labels wait until discarded VCLs that may return them are released. */
 import fc from 'fast-check'
 import t from 'tap'
 import type { EngineInventory } from '../../src/vcl/engine-inventory.js'
@@ -27,7 +27,7 @@ const cases = inventories.chain((inventory) =>
   }),
 )
 
-void t.test('names fall apart into labels with what they stand for, and all others', (t) => {
+void t.test('names are split into labels with their targets, and all others', (t) => {
   fc.assert(
     fc.property(cases, ({ inventory, names }) => {
       const { labels, others } = splitLabels(names, inventory)
@@ -43,7 +43,7 @@ void t.test('names fall apart into labels with what they stand for, and all othe
 })
 
 void t.test(
-  'a discard of nothing but labels is left while something is released, no other step',
+  'a discard of labels only waits while a VCL is being released; other steps do not',
   (t) => {
     fc.assert(
       fc.property(cases, ({ inventory, names }) => {

@@ -1,4 +1,4 @@
-/** Whether what a cache shows of a parameter is what was wanted. */
+/** Whether a shown parameter value equals the desired one. */
 import fc from 'fast-check'
 import t from 'tap'
 import { isShownAs } from '../../src/vcl/param-value.js'
@@ -6,7 +6,7 @@ import { isShownAs } from '../../src/vcl/param-value.js'
 const shownAs = (wanted: string, value: string, unit = '', standard = 'none of these') =>
   isShownAs(wanted, { value, default: standard, unit })
 
-/** As 7.1.1 prints them, 7.6 some of the bits. */
+/** As 7.1.1 prints them; some of the bits as 7.6 does. */
 const same: readonly (readonly [wanted: string, shown: string, unit?: string])[] = [
   ['10', '10.000', 'seconds'],
   ['10m', '10.000', 'seconds'],
@@ -46,24 +46,24 @@ const other: readonly (readonly [wanted: string, shown: string, unit?: string])[
   ['10', ''],
 ]
 
-void t.test('what the cache prints in its own form is the same', (t) => {
+void t.test('a value in the cache’s own format equals the desired one', (t) => {
   for (const [wanted, value, unit] of same)
     t.ok(shownAs(wanted, value, unit), `${wanted} is ${value}`)
   t.end()
 })
 
-void t.test('what is another value is another', (t) => {
+void t.test('another value differs', (t) => {
   for (const [wanted, value, unit] of other)
     t.notOk(shownAs(wanted, value, unit), `${wanted} is not ${value}`)
   t.end()
 })
 
-void t.test('every text is itself', (t) => {
+void t.test('every text equals itself', (t) => {
   fc.assert(fc.property(fc.string(), (text) => text === 'default' || shownAs(text, text)))
   t.end()
 })
 
-void t.test('numbers are told apart as far as they are printed', (t) => {
+void t.test('numbers differ when their printed digits differ', (t) => {
   const thousandths = fc.integer({ min: 0, max: 1_000_000 })
   fc.assert(
     fc.property(thousandths, thousandths, (a, b) => {

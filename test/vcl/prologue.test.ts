@@ -1,4 +1,4 @@
-/** The prologue of a VCL with domains: where it stands, and what of it nobody is shown. */
+/** The prologue of a VCL with domains: its place, and that its secrets are never shown. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -15,7 +15,7 @@ import { vclFilesOf, vclPieces, vclTexts } from '../support/arbitraries.js'
 
 const prologue = { groupId: 7, cacheKey: '0123456789abcdef'.repeat(2) }
 
-void t.test('the prologue stands right behind the version, and nowhere else', (t) => {
+void t.test('the prologue comes right after the version, and nowhere else', (t) => {
   const beginnings = fc
     .array(fc.constantFrom('# vcl 4.1;\n', '/* ; */', '\n', ' ', '// "\n', '\t'), { maxLength: 4 })
     .map((parts) => parts.join(''))
@@ -43,7 +43,7 @@ void t.test('the prologue stands right behind the version, and nowhere else', (t
   t.end()
 })
 
-void t.test('with a prologue too, every token of the author is found where it was written', (t) => {
+void t.test('positions stay correct for every token of the author after a prologue', (t) => {
   const property = fc.property(vclFilesOf(vclPieces), ({ main, includes }) => {
     const versioned = { name: main.name, text: `vcl 4.1;${main.text}` }
     const options = { allowedExternal: new Set<string>(), modules: null }
@@ -63,7 +63,7 @@ void t.test('with a prologue too, every token of the author is found where it wa
   t.end()
 })
 
-void t.test('a label is for no author of a group with domains, however it is written', (t) => {
+void t.test('VCL of a group with domains may not return a label, in any notation', (t) => {
   const refuse = (body: string) => {
     const text = `vcl 4.1;\nsub vcl_recv { ${body} }\n`
     return bundleVcl({ name: 'main.vcl', text }, new Map(), {
@@ -79,7 +79,7 @@ void t.test('a label is for no author of a group with domains, however it is wri
   t.end()
 })
 
-void t.test('without a version there is no place for a prologue, which is told', (t) => {
+void t.test('a main file without a version is refused, since the prologue has no place', (t) => {
   const bundle = bundleVcl({ name: 'main.vcl', text: 'sub vcl_recv { }\n' }, new Map(), {
     allowedExternal: new Set<string>(),
     modules: null,
@@ -92,7 +92,7 @@ void t.test('without a version there is no place for a prologue, which is told',
   t.end()
 })
 
-void t.test('the secrets of a prologue are in no answer, whatever stands around it', (t) => {
+void t.test('no output contains the secrets of a prologue, whatever surrounds it', (t) => {
   const own = renderPrologue(prologue)
   const [first = '', last = ''] = own.split('\n').filter((line) => line.startsWith('#'))
   const around = fc

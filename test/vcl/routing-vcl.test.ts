@@ -1,4 +1,4 @@
-/** The VCL that routes requests by domain name: who is found, in which order, and that no name is read as code. */
+/** The VCL that routes requests by domain name: which group gets a request, in which order, and that names are never read as code. */
 import fc from 'fast-check'
 import t from 'tap'
 import { makeRoutingVcl, type Route } from '../../src/vcl/routing.js'
@@ -15,7 +15,7 @@ const routes: fc.Arbitrary<Route[]> = fc.uniqueArray(
   { selector: ({ fqdn }) => fqdn, maxLength: 12 },
 )
 
-/** Reads the generated statements as the cache does: the first whose condition holds decides. Null: 404. */
+/** Evaluates the generated statements as the cache does: the first one whose condition holds decides. Null: 404. */
 function route(text: string, host: string): number | null {
   const asked = host.toLowerCase().replace(/\.?(:[0-9]*)?$/, '')
   if (!/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(asked)) return null
@@ -26,7 +26,7 @@ function route(text: string, host: string): number | null {
   return null
 }
 
-/** The rules, told in another way. */
+/** The same rules in another formulation. */
 function expected(all: readonly Route[], host: string): number | null {
   const asked = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
   const parts = asked.split('.')
@@ -39,7 +39,7 @@ function expected(all: readonly Route[], host: string): number | null {
 }
 
 void t.test(
-  'requests go where the rules say: exact before wildcard, the longest wildcard first',
+  'an exact name wins over a wildcard, and the longest wildcard comes first',
   (t) => {
     const hosts = fc.tuple(names, fc.constantFrom('', '.', ':80', '.:8080', ':'), fc.boolean())
     const property = fc.property(routes, fc.array(hosts, { minLength: 1 }), (all, asked) => {
@@ -55,7 +55,7 @@ void t.test(
   },
 )
 
-void t.test('the order of the routes does not matter, and each text has its name', (t) => {
+void t.test('the order of routes does not matter, and each text has its own name', (t) => {
   const property = fc.property(routes, (all) => {
     const one = makeRoutingVcl(all)
     const other = makeRoutingVcl(all.toReversed())
@@ -70,7 +70,7 @@ void t.test('the order of the routes does not matter, and each text has its name
   t.end()
 })
 
-void t.test('whatever name is accepted, a strict reader finds it and nothing else', (t) => {
+void t.test('a strict parser finds every accepted name and nothing else', (t) => {
   const shape = (tokens: readonly Token[]): string => tokens.map(({ kind }) => kind).join()
   const read = (fqdn: string) => [...lexVcl(makeRoutingVcl([{ fqdn, groupId: 7 }]).text)]
   const strings = (tokens: readonly Token[]) =>

@@ -1,4 +1,4 @@
-/** What an unlock would change: as the agent's own plan, in lists with bounds. */
+/** What an unlock would change: the agent's own plan, in bounded lists. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -37,7 +37,7 @@ const unchanged = {
   omitted: 0,
 }
 
-void t.test('what serves gives way as --takeover says', (t) => {
+void t.test('--takeover decides whether the serving VCL is replaced', (t) => {
   const rows: readonly (readonly [Takeover, typeof wanted, object])[] = [
     ['registration', wanted, { use: site.name, load: [site.name], discard: ['boot', 'spare'] }],
     ['registration', idle, { use: 'cf-idle', load: ['cf-idle'], discard: ['boot', 'spare'] }],
@@ -54,7 +54,7 @@ void t.test('what serves gives way as --takeover says', (t) => {
   t.end()
 })
 
-void t.test('what the agent loaded and set for this coordinator counts', (t) => {
+void t.test('VCLs and settings of this coordinator count as ours', (t) => {
   const own = { ...site, active: true, labelOf: null, ours: true }
   const kept = { ...held, vcls: [own], takenOver: true }
   t.ok(isNothing(findUnlockDifference(kept, wanted)))
@@ -86,7 +86,7 @@ const toHeld = ({ vcls, active, childRunning, ours }: EngineWorld): HeldCache =>
   })),
 })
 
-void t.test('lists name what is there, and are bounded', (t) => {
+void t.test('lists contain only existing names, and are bounded', (t) => {
   fc.assert(
     fc.property(engineWorlds, desiredEngines, (world, desired) => {
       const cache = toHeld(world)
@@ -103,7 +103,7 @@ void t.test('lists name what is there, and are bounded', (t) => {
   t.end()
 })
 
-void t.test('a VCL that was adopted is the same under whatever name a cache has it', (t) => {
+void t.test('an adopted VCL is the same load under any name on the cache', (t) => {
   const adopted = { name: 'cf-1-aaaaaaaa-0', sha }
   const reloaded = { name: 'cf-1-aaaaaaaa-2', sha }
   t.ok(isSameLoad({ name: 'boot', sha }, { name: 'reload-7', sha }))
@@ -115,7 +115,7 @@ void t.test('a VCL that was adopted is the same under whatever name a cache has 
   t.end()
 })
 
-void t.test('a program is the same with the same VCL and the same names, in any order', (t) => {
+void t.test('a program is the same if its VCL and domain names are, in any order', (t) => {
   const sha = '0123456789abcdef'
   const name = programName(7, sha, 2)
   t.equal(name, 'cf-7-01234567-2')

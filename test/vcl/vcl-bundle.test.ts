@@ -1,4 +1,4 @@
-/** Flattening: the compiler sees the tokens it would have seen, and every place leads back to its author's file. */
+/** Flattening: the compiler sees the same tokens as with includes, and every position maps back to its author's file. */
 import fc from 'fast-check'
 import t from 'tap'
 import { compileVcl } from '../../src/agent/simulated/compile-vcl.js'
@@ -22,7 +22,7 @@ interface PlacedToken {
   readonly position: number
 }
 
-/** What a compiler with all files at hand would read. */
+/** The tokens that a compiler with all files at hand would read. */
 function expand(file: VclText, includes: VclFiles['includes']): PlacedToken[] {
   const found: PlacedToken[] = []
   const tokens: Token[] = [...lexVcl(file.text)]
@@ -59,7 +59,7 @@ function bundle(main: string, files: Record<string, string>): ReturnType<typeof 
   return bundleVcl({ name: 'main.vcl', text: main }, new Map(includes), none)
 }
 
-void t.test('the flattened text has the tokens of its files, and the map their places', (t) => {
+void t.test('the flattened text has the tokens of its files, and the map their positions', (t) => {
   const pieces = vclPieces.filter((piece) => piece !== 'include' && !piece.includes('{'))
   let whole = 0
   const property = fc.property(vclFilesOf(pieces), ({ main, includes }) => {
@@ -86,7 +86,7 @@ void t.test('the flattened text has the tokens of its files, and the map their p
 })
 
 void t.test(
-  'whatever the files hold, nothing but the files and a line feed between is sent',
+  'the text sent contains only the files, joined by line feeds, and no include to resolve',
   (t) => {
     const property = fc.property(vclFilesOf(vclPieces), ({ main, includes }) => {
       const result = bundleVcl(main, includes, none)
@@ -103,7 +103,7 @@ void t.test(
   },
 )
 
-void t.test('a text without includes is sent as it is', (t) => {
+void t.test('a text without includes is sent unchanged', (t) => {
   const text = 'vcl 4.1;\n# include "a";\n/* include "b"; */\nset x = {"include "c";"};\n'
 
   const { text: sent, sourceMap } = bundled(text)
@@ -121,7 +121,7 @@ void t.test('a file may be included twice, and in the middle of a line', (t) => 
   t.end()
 })
 
-void t.test('a comment at the end of a file ends with it', (t) => {
+void t.test('a comment at the end of a file does not extend into the next', (t) => {
   t.equal(bundled('include "x"; b', { x: 'a // end' }).text, 'a // end\n b')
   t.equal(bundled('include "x"; b', { x: '# "only' }).text, '# "only\n b')
   t.end()
@@ -144,7 +144,7 @@ void t.test('an allowed file of the cache stays an include statement', (t) => {
   t.end()
 })
 
-void t.test('what is refused is named with file and line', (t) => {
+void t.test('refusals contain file, line and position', (t) => {
   const table: readonly [string, Record<string, string>, RegExp][] = [
     [
       '\ninclude "nosuch";',
@@ -186,7 +186,7 @@ void t.test('what is refused is named with file and line', (t) => {
   t.end()
 })
 
-void t.test('every include that cannot be found is told, each once, at most twenty', (t) => {
+void t.test('every missing include is reported once, at most twenty in all', (t) => {
   const errors = refused('include "a";\ninclude "a";\ninclude "x";', { a: 'include "y";' })
 
   t.match(errors, [/^a line 1 pos 9: .*"y"/, /^main.vcl line 3 pos 9: .*"x"/])
@@ -196,7 +196,7 @@ void t.test('every include that cannot be found is told, each once, at most twen
 })
 
 void t.test(
-  'blocks are nested 100 deep, the own one of the subroutine included, across files too',
+  'blocks may be nested 100 deep, including the subroutine’s own, also across files',
   (t) => {
     const nested = (depth: number): string =>
       `sub vcl_recv {\n${'if (1) {\n'.repeat(depth - 1)}${'}\n'.repeat(depth)}`
@@ -210,7 +210,7 @@ void t.test(
     t.same(
       refused(`${'{} '.repeat(500)} # ${'{'.repeat(500)}`),
       [],
-      'side by side, and in comments',
+      'adjacent blocks, and braces in comments',
     )
     t.end()
   },
@@ -239,7 +239,7 @@ void t.test('the simulated engine refuses the same nesting', (t) => {
   t.end()
 })
 
-void t.test('a flattened text has 2 MiB', (t) => {
+void t.test('a flattened text may have 2 MiB', (t) => {
   const mebibyte = `#${'é'.repeat((1 << 19) - 1)}\n`
 
   t.same(refused('include "a";include "a";', { a: mebibyte }), [])
@@ -251,7 +251,7 @@ void t.test('a flattened text has 2 MiB', (t) => {
   t.end()
 })
 
-void t.test('1,000 include statements are expanded, not one more', (t) => {
+void t.test('at most 1,000 include statements are expanded', (t) => {
   const many = (count: number): string => 'include "a";\n'.repeat(count)
 
   t.same(refused(many(1000), { a: '' }), [])
@@ -263,7 +263,7 @@ void t.test('1,000 include statements are expanded, not one more', (t) => {
   t.end()
 })
 
-void t.test('a main file is one that begins with its version', (t) => {
+void t.test('a main file begins with a version declaration', (t) => {
   const table: readonly [string, boolean][] = [
     ['vcl 4.1;', true],
     ['\n# a\n/* b */ vcl\n4.0 ;', true],
@@ -278,7 +278,7 @@ void t.test('a main file is one that begins with its version', (t) => {
   t.end()
 })
 
-void t.test('a long text is read in several steps, so that others get their turn', (t) => {
+void t.test('a long text is read in several steps, so that the event loop is not blocked', (t) => {
   const steps = bundleInSteps(
     {
       name: 'main.vcl',

@@ -1,4 +1,4 @@
-/** The lexer against its own rules and against the real compiler's word on the same text. */
+/** The lexer against its own rules and against the real compiler on the same text. */
 import fc from 'fast-check'
 import t from 'tap'
 import { lexVcl, type Token } from '../../src/vcl/lexer.js'
@@ -10,7 +10,7 @@ const kindsOf = (text: string): string[] => [...lexVcl(text)].map(({ kind }) => 
 const textsOf = (text: string): string[] => [...lexVcl(text)].map((token) => token.text)
 const lastOf = (text: string): Token | undefined => [...lexVcl(text)].at(-1)
 
-void t.test('a place counts bytes of UTF-8, and goes on to the next stop at a tab', (t) => {
+void t.test('a position counts UTF-8 bytes, and a tab advances to the next stop', (t) => {
   const places = ['a', 'é', '€', '\u{1f600}', '\t', 'b', '\n'].map((_, at, all) =>
     advancePoint(textStart, all.slice(0, at + 1).join('')),
   )
@@ -23,7 +23,7 @@ void t.test('a place counts bytes of UTF-8, and goes on to the next stop at a ta
 })
 
 void t.test(
-  'every token stands where it says, and between tokens is only blank and comment',
+  'every token is at its stated position, with only blanks and comments between tokens',
   (t) => {
     const property = fc.property(vclTexts, (text) => {
       let end = 0
@@ -44,7 +44,7 @@ void t.test(
   },
 )
 
-void t.test('pieces that are whole by themselves give the same tokens together', (t) => {
+void t.test('complete pieces give the same tokens separately and joined', (t) => {
   const property = fc.property(fc.array(vclPieces), (pieces) => {
     const apart = pieces.flatMap((piece) => textsOf(piece))
     t.same(textsOf(pieces.join('\n')), apart)
@@ -55,7 +55,7 @@ void t.test('pieces that are whole by themselves give the same tokens together',
 })
 
 void t.test(
-  'a text is refused by the lexer exactly when the compiler cannot read it',
+  'the lexer refuses a text exactly when the compiler cannot read it',
   async (t) => {
     const compiler = await createCompiler()
     t.teardown(compiler.remove)
@@ -66,7 +66,7 @@ void t.test(
       const { text: said } = await compiler.compile(`vcl 4.1;\n${text}`)
       const refused = unreadable.exec(said)
       const place = /'<vcl.inline>' Line (\d+) Pos (\d+)/.exec(said)
-      // The compiler stops at the first byte it has no use for; the lexer leaves those to it.
+      // The compiler stops at the first byte it cannot use; the lexer leaves such bytes to it.
       if (/Syntax error at|BLOB|silly buggers|Too many digits/.test(said)) return
       if ((refused !== null) !== (last?.kind === 'error'))
         throw new Error(`${said}\n${String(last?.value)}`)
@@ -80,7 +80,7 @@ void t.test(
   },
 )
 
-void t.test('tokens as the compiler has them', (t) => {
+void t.test('the tokens match those of the compiler', (t) => {
   t.same(textsOf('set req.http.X-Foo_1 += 10s;'), [
     ...['set', 'req', '.', 'http', '.', 'X-Foo_1', '+=', '10', 's', ';'],
   ])
@@ -97,7 +97,7 @@ void t.test('tokens as the compiler has them', (t) => {
   t.end()
 })
 
-void t.test('what does not end is an error token at its beginning', (t) => {
+void t.test('an unterminated construct is an error token at its start', (t) => {
   const table: readonly [string, string, number, number][] = [
     ['a\n\t"b\n"', 'Unterminated string', 2, 9],
     ['a "b', 'Unterminated string', 1, 3],

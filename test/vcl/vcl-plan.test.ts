@@ -1,4 +1,4 @@
-/** Plans, run over a small model of the engine's rules (management protocol: vcl.* commands and labels). */
+/** Plans, executed on a small model of the engine's rules (management protocol: vcl.* commands and labels). */
 import fc from 'fast-check'
 import t from 'tap'
 import { idleVclName, type DesiredEngine } from '../../src/vcl/desired-engine.js'
@@ -11,10 +11,10 @@ interface ModelVcl {
   readonly returns: readonly string[]
 }
 
-/** Throws where the engine would refuse, and where a foreign source would be lost. */
+/** Throws where the engine would refuse, and where the source of a foreign VCL would be lost. */
 class ModelEngine {
   readonly vcls = new Map<string, ModelVcl>()
-  /** Labels that a VCL returns which is still to be loaded. */
+  /** Labels returned by VCLs that are not loaded yet. */
   readonly sources = new Map<string, readonly string[]>()
   readonly ours: Set<string>
   readonly saved = new Set<string>()
@@ -43,7 +43,7 @@ class ModelEngine {
     return planVcl({ desired, inventory: this.inventory(), managed: ours, startUnfinished })
   }
 
-  /** What the agent writes down before it begins. */
+  /** The agent's record before it begins. */
   begin(steps: readonly VclStep[]): void {
     if (steps.some((step) => step.do === 'start')) this.startUnfinished = true
   }
@@ -125,7 +125,7 @@ class ModelEngine {
   }
 }
 
-/** What stays loaded returns only labels that stay; otherwise no order of commands could reach the desired state. */
+/** VCLs that stay return only labels that stay; otherwise no order of commands could reach the desired state. */
 function engineOf(world: EngineWorld, desired: DesiredEngine): ModelEngine {
   const staying = new Set(desired.load.map(({ name }) => name))
   const labels = new Set(desired.labels.map(({ label }) => label))
@@ -142,7 +142,7 @@ function engineOf(world: EngineWorld, desired: DesiredEngine): ModelEngine {
   return engine
 }
 
-/** Whether the child will run, and with it what is unmanaged can be saved. */
+/** Whether the child will run, so that unmanaged VCLs can be saved. */
 function canRun(engine: ModelEngine): boolean {
   return engine.running || engine.active === null
 }
@@ -164,7 +164,7 @@ function checkSatisfied(engine: ModelEngine, desired: DesiredEngine): void {
 
 const runs = { numRuns: 3000 }
 
-void t.test('a plan that is run reaches the desired state', (t) => {
+void t.test('executing a plan reaches the desired state', (t) => {
   const property = fc.property(engineWorlds, desiredEngines, (world, desired) => {
     const engine = engineOf(world, desired)
     fc.pre(canRun(engine))
@@ -181,7 +181,7 @@ void t.test('a plan that is run reaches the desired state', (t) => {
   t.end()
 })
 
-void t.test('stopping after any step and planning again also reaches it', (t) => {
+void t.test('stopping after any step and planning again reaches it as well', (t) => {
   const stops = fc.array(fc.nat({ max: 6 }), { maxLength: 4 })
   const property = fc.property(engineWorlds, desiredEngines, stops, (world, desired, cuts) => {
     const engine = engineOf(world, desired)
@@ -200,7 +200,7 @@ void t.test('stopping after any step and planning again also reaches it', (t) =>
   t.end()
 })
 
-void t.test('what serves is only ever replaced by something that serves', (t) => {
+void t.test('a serving VCL is only ever replaced by another loaded one', (t) => {
   const property = fc.property(engineWorlds, desiredEngines, (world, desired) => {
     const engine = engineOf(world, desired)
 
@@ -217,7 +217,7 @@ void t.test('what serves is only ever replaced by something that serves', (t) =>
   t.end()
 })
 
-void t.test('without a name that is taken: load, label, use, start, save, discard', (t) => {
+void t.test('without name conflicts the order is load, label, use, start, save, discard', (t) => {
   const order = ['load', 'label', 'use', 'start', 'save', 'discard']
   const property = fc.property(engineWorlds, desiredEngines, (world, desired) => {
     const free = { ...world, ours: [...world.ours, ...desired.load.map(({ name }) => name)] }
@@ -234,7 +234,7 @@ void t.test('without a name that is taken: load, label, use, start, save, discar
   t.end()
 })
 
-void t.test('a child that somebody stopped stays stopped, and nothing foreign is touched', (t) => {
+void t.test('a child stopped by somebody stays stopped, and no foreign VCL is saved', (t) => {
   const property = fc.property(engineWorlds, desiredEngines, (world, desired) => {
     const engine = engineOf({ ...world, childRunning: false }, desired)
     fc.pre(engine.active !== null)
@@ -253,7 +253,7 @@ void t.test('a child that somebody stopped stays stopped, and nothing foreign is
 const program = (name: string) => ({ name, sha: `sha of ${name}` })
 const row = (name: string, labelOf: string | null = null) => ({ name, active: false, labelOf })
 
-void t.test('an empty cache with a stopped child is loaded, used, started', (t) => {
+void t.test('on an empty cache with a stopped child the VCL is loaded, used and started', (t) => {
   const desired = { load: [program('cf-1-a-1')], labels: [], active: 'cf-1-a-1' }
 
   const steps = planVcl({
@@ -270,7 +270,7 @@ void t.test('an empty cache with a stopped child is loaded, used, started', (t) 
   t.end()
 })
 
-void t.test('takeover saves what is unmanaged and discards it with one command', (t) => {
+void t.test('takeover saves unmanaged VCLs and discards them with one command', (t) => {
   const steps = planVcl({
     desired: { load: [], labels: [], active: idleVclName },
     inventory: {
@@ -290,7 +290,7 @@ void t.test('takeover saves what is unmanaged and discards it with one command',
   t.end()
 })
 
-void t.test('a foreign VCL under the wanted name makes way behind the wanted text', (t) => {
+void t.test('a foreign VCL with the desired name is replaced by means of a stand-in', (t) => {
   const steps = planVcl({
     desired: { load: [program('cf-1-a-1')], labels: [], active: 'cf-1-a-1' },
     inventory: { childRunning: true, vcls: [{ ...row('cf-1-a-1'), active: true }] },
@@ -311,7 +311,7 @@ void t.test('a foreign VCL under the wanted name makes way behind the wanted tex
   t.end()
 })
 
-void t.test('the managed idle VCL stays loaded, and is nothing to do', (t) => {
+void t.test('the managed idle VCL stays loaded without any step', (t) => {
   const inventory = {
     childRunning: true,
     vcls: [row(idleVclName), { ...row('cf-1-a-1'), active: true }],
@@ -324,7 +324,7 @@ void t.test('the managed idle VCL stays loaded, and is nothing to do', (t) => {
   t.end()
 })
 
-void t.test('a desired state that uses what it does not load is a bug', (t) => {
+void t.test('a desired state that uses an unloaded VCL throws', (t) => {
   const inventory = { childRunning: true, vcls: [] }
   const desired = { load: [], labels: [], active: 'cf-9-a-1' }
 

@@ -1,4 +1,4 @@
-/** What the VCL of an organization may not use, in every spelling; the real compiler's word that the refusal is ours. */
+/** What the VCL of an organization may not use, in every spelling; the real compiler accepts it, so the refusal is ours. */
 import fc from 'fast-check'
 import t from 'tap'
 import { bundleVcl, type VclText } from '../../src/vcl/bundle.js'
@@ -33,7 +33,7 @@ function errorsOf(judged: Judged): readonly string[] {
   return result.ok ? [] : result.errors
 }
 
-/** Statements of a subroutine, and declarations; what an error calls them. The compiler takes each of them. */
+/** Statements and declarations, each with its name in the error. The compiler accepts each of them. */
 const forbiddenStatements: readonly [string, string][] = [
   ['set req.http.a = std.fileread("/etc/passwd");', 'std.fileread'],
   ['if (std.file_exists("/etc/passwd")) { return (pass); }', 'std.file_exists'],
@@ -49,7 +49,7 @@ const forbiddenDeclarations: readonly [string, string][] = [
   ['backend local { .path = "/run/x.sock"; .probe = { .url = "/"; } }', "a backend's .path"],
   ['backend local { .probe = { .url = "/"; } .path = "/run/x.sock"; }', "a backend's .path"],
 ]
-/** Looks like it, and is something else. */
+/** Texts that resemble forbidden ones but are not. */
 const allowedStatements: readonly string[] = [
   'set req.http.path = req.http.ban + req.http.import + req.http.std;',
   'std.log("std.fileread(ban(import x from y" + req.url);',
@@ -67,7 +67,7 @@ const allowedDeclarations: readonly string[] = [
   'backend other { .host = "127.0.0.1"; .probe = { .url = "/"; } }',
 ]
 
-/** Actions and functions are found whatever the case of their letters. */
+/** Actions and functions are case-insensitive. */
 const caseless = new Set(
   ['std', 'ban', 'fileread', 'file_exists', 'getenv', 'syslog'].concat(['log', 'fnmatch']),
 )
@@ -75,7 +75,7 @@ const gaps = fc.constantFrom(
   ...['', '', ' ', '\n', '\t', '\r\n', '/**/', '/* ban( */', '# x\n', '// import y\n', '/*"*/'],
 )
 
-/** The same tokens in another spelling: what is between them, letters' case, the form of strings. */
+/** The same tokens in another spelling: gaps, letter case, string notation. */
 function spellings(text: string): fc.Arbitrary<string> {
   const tokens = [...lexVcl(text)]
   const isImport = tokens[0]?.text === 'import'
@@ -103,7 +103,7 @@ interface Written {
 
 const used = 'sub vcl_init { new r = directors.round_robin(); r.add_backend(unused); }'
 
-/** A whole VCL with these in it, a part of it in an include. */
+/** A whole VCL with these texts, part of it in an include. */
 function texts(
   declarations: readonly string[],
   statements: readonly string[],
@@ -150,7 +150,7 @@ sub vcl_backend_fetch { set bereq.backend = probed; }
 sub vcl_recv {\n${body}}\n`,
 )
 
-void t.test('what is forbidden is refused in every spelling, and nothing else is', (t) => {
+void t.test('forbidden constructs are refused in every spelling, and nothing else is', (t) => {
   const refused = fc.property(forbiddenTexts, ({ forbidden, ...written }) => {
     const errors = errorsOf(written)
     for (const name of forbidden)
@@ -168,7 +168,7 @@ void t.test('what is forbidden is refused in every spelling, and nothing else is
   t.end()
 })
 
-void t.test('the compiler takes the same texts: the refusal is ours', async (t) => {
+void t.test('the compiler accepts the same texts, so the refusal is ours', async (t) => {
   const compiler = await createCompiler()
   t.teardown(compiler.remove)
   const compile = async (main: string, files: Written['files'] = {}): Promise<void> => {
@@ -188,18 +188,18 @@ void t.test('the compiler takes the same texts: the refusal is ours', async (t) 
   )
 })
 
-void t.test('an error names file, line and position, also within an include', (t) => {
+void t.test('an error contains file, line and position, also inside an include', (t) => {
   const main = 'vcl 4.1;\nimport std;\nsub vcl_recv { include "a.vcl"; }\n'
   const files = { 'a.vcl': '# first\n  set req.http.x =\n\tstd /* . */ . fileread("x");\n' }
 
   t.same(errorsOf({ main, files }), [
     `a.vcl line 3 pos 9: ${may} std.fileread: it reaches the host of the cache`,
   ])
-  t.same(errorsOf({ main, files, modules: null }), [], "the system administrator's may")
+  t.same(errorsOf({ main, files, modules: null }), [], "the system administrator's VCL may")
   t.end()
 })
 
-void t.test('imports: only modules of the list, by their name alone', (t) => {
+void t.test('only listed modules may be imported, by their plain name', (t) => {
   const errorOf = (text: string): string | undefined => errorsOf({ main: `vcl 4.1; ${text}` })[0]
   const refused: readonly [string, RegExp][] = [
     ['import vtc;', /pos 17: .* the module vtc: allowed: directors, std/],
@@ -218,7 +218,7 @@ void t.test('imports: only modules of the list, by their name alone', (t) => {
   t.end()
 })
 
-void t.test('inline C is refused wherever the compiler would see it', (t) => {
+void t.test('inline C is refused wherever the compiler would recognize it', (t) => {
   for (const text of [
     'C{ }C',
     'sub a { C{ int x; }C }',
@@ -232,7 +232,7 @@ void t.test('inline C is refused wherever the compiler would see it', (t) => {
   t.end()
 })
 
-void t.test("a backend's path is told from other paths", (t) => {
+void t.test("the .path of a backend is distinguished from other paths", (t) => {
   const errorOf = (text: string): string | undefined => errorsOf({ main: `vcl 4.1; ${text}` })[0]
   for (const text of [
     'backend a { .path = "x"; }',
@@ -247,7 +247,7 @@ void t.test("a backend's path is told from other paths", (t) => {
   t.end()
 })
 
-void t.test("the cache's own files: by configured names, absolute ones never", (t) => {
+void t.test("files of the cache may be included by configured name, never by path", (t) => {
   const includes = ['shared.vcl', '/etc/varnish/all.vcl']
   const main = 'vcl 4.1; include "shared.vcl"; include\n{"/etc/varnish/all.vcl"};'
 
@@ -257,11 +257,11 @@ void t.test("the cache's own files: by configured names, absolute ones never", (
   t.same(errorsOf({ main, includes, modules: null }), [])
   t.match(errorsOf({ main: 'vcl 4.1; include "/etc/passwd";' })[0], /Cannot include/)
   const own = { main: 'vcl 4.1; include "/a.vcl";', files: { '/a.vcl': 'import std;' } }
-  t.same(errorsOf(own), [], "a group's file of that name is none of the cache")
+  t.same(errorsOf(own), [], "a group's file of that name is not the cache's")
   t.end()
 })
 
-void t.test('what release 6.0 would read in a text with """ counts as well', (t) => {
+void t.test('text inside """ that release 6.0 would parse is checked as well', (t) => {
   const among = (text: string) => ({ main: `vcl 4.1; import std; ${text}` })
   const refused: readonly [string, string][] = [
     ['set req.http.x = """ " + std.fileread("/etc/passwd") + " """;', 'std.fileread'],
@@ -276,12 +276,12 @@ void t.test('what release 6.0 would read in a text with """ counts as well', (t)
   const spread =
     'set req.http.y = """a""" + """""" + "" "";\n\tset req.http.x = """ " + std.getenv("x") + " """;'
   t.match(errorsOf(among(spread)), [/^main\.vcl line 2 pos 34: .* std\.getenv/])
-  t.same(errorsOf(among('set req.http.x = """a\n" + std.fileread("x") + "b""";')), [], 'not there')
+  t.same(errorsOf(among('set req.http.x = """a\n" + std.fileread("x") + "b""";')), [], 'no code')
   t.same(errorsOf(among('set req.http.x = """a "b" std.fileread""";')), [])
   t.end()
 })
 
-void t.test('return (vcl(…)) is for nobody in a group with domains', (t) => {
+void t.test('no VCL of a group with domains may use return (vcl(…))', (t) => {
   const main = 'vcl 4.1; sub vcl_recv { return/**/( vcl\n( a ) ); }'
   for (const rules of [modules, null]) {
     const [error] = errorsOf({ main, modules: rules, amongOthers: true })
@@ -290,13 +290,13 @@ void t.test('return (vcl(…)) is for nobody in a group with domains', (t) => {
   t.end()
 })
 
-void t.test("labels are for the system administrator's VCL alone", (t) => {
+void t.test("only the system administrator's VCL may use labels", (t) => {
   const main = 'vcl 4.1; sub vcl_recv { return (vcl(a)); }'
   t.same(errorsOf({ main, modules: null }), [])
   t.same(errorsOf({ main }), [
     `main.vcl line 1 pos 36: ${may} return (vcl(…)): labels on the cache are of other groups`,
   ])
-  // The compiler tells a label from a name that is not there, wherever it stands.
+  // The compiler would reveal anywhere whether a name is that of a label.
   const named = (name: string) => `vcl 4.1; sub vcl_recv { set req.http.a = ${name}; }`
   for (const name of ['cf-l-12', 'cf-s-3'])
     t.same(errorsOf({ main: named(name) }), [

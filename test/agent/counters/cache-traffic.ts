@@ -1,4 +1,4 @@
-/** Known traffic through a real cache, and what its agent said of it. */
+/** Known traffic through a real cache, and the samples its agent sent. */
 import type { Test } from 'tap'
 import type { Samples } from '../../../src/messages/agent-to-coordinator.js'
 import { ask, startOrigin, type Origin } from '../../end-to-end/origin.js'
@@ -11,7 +11,7 @@ export function fetchingFrom(origin: Pick<Origin, 'port'>): string {
 
 export async function startTraffic(t: Test): Promise<{
   readonly vcl: string
-  /** Each of so many paths so often: the first time a miss, then hits. */
+  /** Requests each path the given number of times: first a miss, then hits. */
   readonly send: (cache: Varnishd, paths: number, times: number) => Promise<void>
 }> {
   const origin = await startOrigin(t, 'counters')
@@ -34,7 +34,7 @@ interface KnownSample {
   readonly rates: ReadonlyMap<string, number | null>
 }
 
-/** In the order in which they came; names as they were told last. */
+/** In order of arrival, with the names last sent. */
 export function listSamples({ received }: CoordinatorEnd): readonly KnownSample[] {
   let names: readonly string[] = []
   return received
@@ -50,7 +50,7 @@ export function listSamples({ received }: CoordinatorEnd): readonly KnownSample[
     })
 }
 
-/** What the samples of the interval say that happened in all. */
+/** Total events that the regular samples (not the live ones) add up to. */
 export function countEvents(samples: readonly KnownSample[], name: string): number {
   const regular = samples.filter(({ live }) => !live)
   let sum = 0

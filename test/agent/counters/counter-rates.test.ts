@@ -28,13 +28,13 @@ const anySteps = fc.array(
 interface Interval {
   readonly before: CounterReading | null
   readonly now: CounterReading
-  /** What really happened since the reading before. */
+  /** Requests actually served since the previous reading. */
   readonly served: number
-  /** Whether some of it can be known no more. */
+  /** Whether part of them can no longer be known. */
   readonly wasLost: boolean
 }
 
-/** A cache whose newest VCL serves; its counters begin far above what a double counts. */
+/** A cache whose newest VCL serves; its counters start beyond the exact range of a double. */
 function* live(steps: readonly Step[], first = 2n ** 62n): Generator<Interval> {
   let [atMs, life, vcl, served, wasLost] = [0, 0, 0, 0, false]
   let requests = first
@@ -72,12 +72,12 @@ function* live(steps: readonly Step[], first = 2n ** 62n): Generator<Interval> {
   }
 }
 
-void t.test('a rate is what happened, or less where a part is lost, or not known', (t) => {
+void t.test('a rate is exact, lower where a part is lost, or unknown', (t) => {
   fc.assert(
     fc.property(anySteps, (steps) => {
       for (const { before, now, served, wasLost } of live(steps)) {
         const rates = computeRates(before, now)
-        t.equal(rates.get('MAIN.threads'), 200, 'a level is as it is')
+        t.equal(rates.get('MAIN.threads'), 200, 'a level is passed on unchanged')
         const seconds = (now.atMs - (before?.atMs ?? now.atMs)) / 1000
         for (const name of ['MAIN.client_req', 'VBE.origin.req']) {
           const rate = rates.get(name) ?? null
@@ -91,7 +91,7 @@ void t.test('a rate is what happened, or less where a part is lost, or not known
   t.end()
 })
 
-void t.test('a restart makes no rate, though the counters already passed what they were', (t) => {
+void t.test('a restart yields no rate, even if the counters exceed their old values', (t) => {
   fc.assert(
     fc.property(fc.nat(1000), fc.integer({ min: 1, max: 1_000_000 }), (earlier, more) => {
       const reading = (life: string, atMs: number, value: number): CounterReading => ({
@@ -107,7 +107,7 @@ void t.test('a restart makes no rate, though the counters already passed what th
   t.end()
 })
 
-void t.test('the manager counts on when its child restarts', (t) => {
+void t.test('counters of the manager continue when its child restarts', (t) => {
   const reading = (child: string, atMs: number, died: bigint): CounterReading => ({
     atMs,
     lives: { manager: 'm', child },
@@ -118,7 +118,7 @@ void t.test('the manager counts on when its child restarts', (t) => {
   t.end()
 })
 
-void t.test('a counter that comes back after an incomplete reading is not a jump', (t) => {
+void t.test('a counter that reappears after an incomplete reading is not a jump', (t) => {
   const reading = (atMs: number, values: [string, bigint][]): CounterReading => ({
     atMs,
     lives: { manager: 'm', child: 'c' },
@@ -130,7 +130,7 @@ void t.test('a counter that comes back after an incomplete reading is not a jump
   t.end()
 })
 
-void t.test('levels below zero are zero, and sums over VCLs', (t) => {
+void t.test('negative levels become zero, and levels are summed over VCLs', (t) => {
   const now: CounterReading = {
     atMs: 0,
     lives: { manager: 'm', child: 'c' },
@@ -152,7 +152,7 @@ void t.test('levels below zero are zero, and sums over VCLs', (t) => {
 })
 
 void t.test(
-  'however many backends there are, the series are bounded and backends go first',
+  'the number of series is bounded, and backends are dropped first',
   (t) => {
     const now: CounterReading = {
       atMs: 0,
@@ -170,7 +170,7 @@ void t.test(
   },
 )
 
-void t.test('totals only grow while nothing restarts, and a VCL that goes takes nothing', (t) => {
+void t.test('totals only grow without restarts, and a discarded VCL subtracts nothing', (t) => {
   fc.assert(
     fc.property(anySteps, (steps) => {
       let totals: CounterTotals | null = null
@@ -180,7 +180,7 @@ void t.test('totals only grow while nothing restarts, and a VCL that goes takes 
         const backend = next.totals.get('VBE.origin.req') ?? -1n
         const earlier = totals?.totals.get('VBE.origin.req') ?? 0n
         t.ok(backend >= earlier)
-        t.ok(backend - earlier <= BigInt(before === null ? 0 : served), 'nothing is invented')
+        t.ok(backend - earlier <= BigInt(before === null ? 0 : served), 'no events are invented')
         if (before !== null && !wasLost) t.equal(backend - earlier, BigInt(served))
         counted += backend - earlier
         t.equal(backend, counted)

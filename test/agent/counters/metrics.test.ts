@@ -1,4 +1,4 @@
-/** What Prometheus reads of an agent: stable series over deploys, names without VCLs, and nothing but /metrics. */
+/** The metrics endpoint of an agent: series stable over deploys, names without VCLs, and no route but /metrics. */
 import { once } from 'node:events'
 import { access } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -80,7 +80,7 @@ async function readMetrics(port: number): Promise<ReadonlyMap<string, number>> {
   )
 }
 
-void t.test('the listener has nothing but GET /metrics', async (t) => {
+void t.test('the listener serves only GET /metrics', async (t) => {
   const reader = createSimulatedCounters('edge-1', performance.now())
   const listener = await startMetricsListener({ listen, reader, log })
   t.teardown(() => listener.close())
@@ -103,7 +103,7 @@ void t.test('the listener has nothing but GET /metrics', async (t) => {
   })
 })
 
-void t.test('a label is a label, whatever a backend is called', (t) => {
+void t.test('a backend’s name is always escaped into a valid label', (t) => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), (ident) => {
       const text = exposeCounters(new Map([[`VBE.${ident}.req`, 1n]]))
@@ -115,7 +115,7 @@ void t.test('a label is a label, whatever a backend is called', (t) => {
   t.end()
 })
 
-void t.test('a simulated cache counts plausibly', (t) => {
+void t.test('a simulated cache produces plausible counters', (t) => {
   const anyTraffic = fc.record({
     perSecond: fc.integer({ min: 20, max: 275 }),
     phase: fc.double({ min: 0, max: 6.3, noNaN: true }),
@@ -144,7 +144,7 @@ void t.test('a simulated cache counts plausibly', (t) => {
 })
 
 void t.test(
-  'an agent answers Prometheus without a coordinator, and samples what is asked for',
+  'an agent serves Prometheus without a coordinator, and samples the configured counters',
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     coordinator.settings.statsIntervalMs = 100
@@ -168,11 +168,11 @@ void t.test(
     const reopenedAt = Date.now()
     await eventually('samples of the next link', () => samples().length > from)
     t.ok(samples()[from]?.namesTold)
-    t.ok((samples()[from]?.at ?? 0) >= reopenedAt - 100, 'nothing was kept meanwhile')
+    t.ok((samples()[from]?.at ?? 0) >= reopenedAt - 100, 'no samples were kept while disconnected')
   },
 )
 
-void t.test('a daemon whose address is taken says so, and leaves no cache behind', async (t) => {
+void t.test('a daemon whose address is in use reports it and leaves no cache behind', async (t) => {
   const reader = createSimulatedCounters('edge-1', performance.now())
   const listener = await startMetricsListener({ listen, reader, log })
   t.teardown(() => listener.close())
@@ -183,6 +183,6 @@ void t.test('a daemon whose address is taken says so, and leaves no cache behind
   t.match(ended, { code: 1, errors: /metricsListen: .*EADDRINUSE/ })
   await t.rejects(
     access(join(stateDir, 'engine', 'process.json')),
-    'its process is recorded no more',
+    'the process record is removed',
   )
 })

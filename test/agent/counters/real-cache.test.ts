@@ -14,10 +14,10 @@ import { attachTo, runTestAgent } from '../run-agent.js'
 import { countEvents, listSamples, startTraffic } from './cache-traffic.js'
 
 const all = () => true
-/** The others may be counted without a lock, by several threads. */
+/** Other counters may be updated by several threads without a lock. */
 const isUsual = selectCounters()
 const isMonotonic = (name: string) => kindOfCounter(resolveCounter(name) ?? '') === 'counter'
-/** Count by themselves, without traffic. */
+/** These change by themselves, without traffic. */
 const isRestless = (name: string) => /^(LCK|MEMPOOL)\.|uptime|\.summs|\.shm_|\.threads/.test(name)
 
 function readFiles(memory: SharedMemory): CounterReading {
@@ -26,7 +26,7 @@ function readFiles(memory: SharedMemory): CounterReading {
   return reading
 }
 
-void t.test('the files say what varnishstat says, of every counter', async (t) => {
+void t.test('the files and varnishstat agree on every counter', async (t) => {
   const traffic = await startTraffic(t)
   const cache = await startVarnishd(t, { vcl: traffic.vcl, args: ['-s', 'disk=malloc,8m'] })
   const memory = new SharedMemory(cache.workDir, all)
@@ -55,7 +55,7 @@ void t.test('the files say what varnishstat says, of every counter', async (t) =
   await cache.adm('vcl.inline', 'next', quoted(traffic.vcl))
   await cache.adm('vcl.use', 'next')
   await traffic.send(cache, 5, 2)
-  await eventually('the same of all that is at rest', async () => {
+  await eventually('both agree on all counters at rest', async () => {
     const { values } = await varnishstat.read()
     const { values: read } = readFiles(memory)
     const others = [...values].filter(([name, n]) => !isRestless(name) && read.get(name) !== n)
@@ -65,7 +65,7 @@ void t.test('the files say what varnishstat says, of every counter', async (t) =
   t.notOk(readFiles(memory).values.has('VBE.next.origin.happy'), 'a bitmap is not a counter')
 })
 
-void t.test('read without a pause through restarts and deploys, nothing is invented', async (t) => {
+void t.test('readings without a pause invent nothing over restarts and deploys', async (t) => {
   const traffic = await startTraffic(t)
   const cache = await startVarnishd(t, { vcl: traffic.vcl })
   const memory = new SharedMemory(cache.workDir, selectCounters())
@@ -94,7 +94,7 @@ void t.test('read without a pause through restarts and deploys, nothing is inven
     await cache.adm('vcl.use', `v${round}`)
     await traffic.send(cache, 10, 2)
     await restartChild(cache)
-    // The start VCL is gone with the first: a worker begins with all that are loaded.
+    // The start VCL went with the first child: a new one begins with all loaded VCLs.
     await traffic.send(cache, 10, 2)
     if (round > 0) await cache.adm('vcl.discard', `v${round - 1}`)
   }
@@ -119,7 +119,7 @@ async function restartChild(cache: Varnishd): Promise<void> {
 }
 
 void t.test(
-  'samples tell known traffic within 5 %, over restarts of cache and agent',
+  'samples match known traffic within 5 %, over restarts of cache and agent',
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     coordinator.settings.statsIntervalMs = 200
@@ -133,9 +133,9 @@ void t.test(
     const count = (name: string) => countEvents(samples(), name)
     const isKnown = () => samples().at(-1)?.rates.get('MAIN.client_req') === 0
     await eventually('a rate is known', isKnown)
-    t.equal(samples()[0]?.rates.get('MAIN.client_req'), null, 'of the first reading none is')
+    t.equal(samples()[0]?.rates.get('MAIN.client_req'), null, 'the first reading has no rate')
     t.ok(samples()[0]?.namesTold)
-    t.equal(samples().filter(({ namesTold }) => namesTold).length <= 3, true, 'names are told once')
+    t.equal(samples().filter(({ namesTold }) => namesTold).length <= 3, true, 'names are sent once')
 
     const settled = async (name: string, total: number) => {
       await eventually(`${name} ${total}`, () => count(name) >= 0.95 * total)
@@ -153,15 +153,15 @@ void t.test(
     await agent.stop()
     const from = samples().length
     await runTestAgent(t, coordinator, attachTo(cache), { stateDir: agent.stateDir })
-    await eventually('samples of the next', () => samples().length > from + 2 && isKnown())
-    t.ok(samples()[from]?.namesTold, 'a new link is told the names')
-    t.ok(count('MAIN.client_req') <= 420, 'restarts make no spike')
+    await eventually('samples of the next agent', () => samples().length > from + 2 && isKnown())
+    t.ok(samples()[from]?.namesTold, 'a new link starts with the names')
+    t.ok(count('MAIN.client_req') <= 420, 'restarts cause no spike')
     const rates = samples().flatMap((sample) => [...sample.rates.values()])
     t.ok(rates.every((rate) => rate === null || rate >= 0))
   },
 )
 
-void t.test('who looks gets a sample each second, until nobody does', async (t) => {
+void t.test('watchers get a sample each second, until the watch ends', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   coordinator.settings.heartbeatMs = 600
   const cache = await startVarnishd(t)
@@ -170,12 +170,12 @@ void t.test('who looks gets a sample each second, until nobody does', async (t) 
   const samples = () => listSamples(coordinator)
   const beats = () => coordinator.received.filter(({ kind }) => kind === 'heartbeat').length
   await eventually('two heartbeats', () => beats() > 1)
-  t.equal(samples().length, 0, 'none is wanted without an interval')
+  t.equal(samples().length, 0, 'without an interval no samples are sent')
 
   coordinator.send({ kind: 'watch', forMs: 600_000 })
   await eventually('live samples', () => samples().length > 1)
   t.ok(samples().every(({ live }) => live))
-  t.equal(samples()[0]?.rates.get('MAIN.client_req'), 0, 'the first knows what came before')
+  t.equal(samples()[0]?.rates.get('MAIN.client_req'), 0, 'the first live sample has a rate')
 
   coordinator.send({ kind: 'watch', forMs: 1 })
   await eventually('no more', () => {

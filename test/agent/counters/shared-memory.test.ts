@@ -1,4 +1,4 @@
-/** The cache's files as other releases write them, half made, left behind, spoiled or hostile; and varnishstat's forms. */
+/** The cache's files as other releases write them, half written, left behind, corrupt or hostile; and varnishstat's formats. */
 import { execFileSync } from 'node:child_process'
 import { appendFile, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -13,17 +13,17 @@ import { parseStatistics, StatTool } from '../../../src/agent/counters/stat-tool
 import { createWrittenMemory } from './written-memory.js'
 
 const all = () => true
-/** More than a double tells from its neighbours. */
+/** Beyond the precision of a double. */
 const many = 2n ** 63n + 12_345n
 
-void t.test('counters of 64 bits are exact, signed lists and unsigned ones', async (t) => {
+void t.test('64-bit counters are exact, in signed and unsigned lists', async (t) => {
   for (const isUnsigned of [false, true]) {
     const { folder, write } = await createWrittenMemory(t)
     const memory = new SharedMemory(folder, all)
     t.equal(memory.read(), null, 'there is no cache yet')
     await write('mgt', { value: 5n, isUnsigned })
     const stopped = memory.read()
-    t.same([...(stopped?.values ?? [])], [['MGT.uptime', 5n]], 'its child does not run')
+    t.same([...(stopped?.values ?? [])], [['MGT.uptime', 5n]], 'the child is not running')
     await write('child', { value: many, isUnsigned })
     const reading = memory.read()
     t.equal(reading?.values.get('MAIN.client_req'), many)
@@ -33,7 +33,7 @@ void t.test('counters of 64 bits are exact, signed lists and unsigned ones', asy
   }
 })
 
-void t.test('a cold VCL counts on, what is being made waits, what went is gone', async (t) => {
+void t.test('cold VCLs are read, removed segments gone, unfinished ones reported', async (t) => {
   const { folder, write } = await createWrittenMemory(t)
   const memory = new SharedMemory(folder, all)
   await write('mgt', { value: 5n })
@@ -45,7 +45,7 @@ void t.test('a cold VCL counts on, what is being made waits, what went is gone',
   t.equal(memory.read()?.values.has('MAIN.client_req'), false)
 })
 
-void t.test('another start of the child is another life', async (t) => {
+void t.test('a restarted child has another life', async (t) => {
   const { folder, write } = await createWrittenMemory(t)
   const memory = new SharedMemory(folder, all)
   await write('mgt', { value: 5n })
@@ -57,19 +57,19 @@ void t.test('another start of the child is another life', async (t) => {
   t.equal(before?.lives.manager, after?.lives.manager)
 })
 
-void t.test('what a killed cache left behind is not a cache', async (t) => {
+void t.test('files left behind by a killed cache do not count as a cache', async (t) => {
   const { folder, write } = await createWrittenMemory(t)
   const memory = new SharedMemory(folder, all)
   await write('mgt', { value: 5n })
   t.ok(memory.read())
   const index = join(folder, '_.vsm_mgt', '_.index')
-  // Its own process ended before this line.
+  // This process ended before the next line.
   const gone = String(execFileSync('sh', ['-c', 'echo $$'])).trim()
   await writeFile(index, (await readFile(index, 'utf8')).replace(/# \d+/, `# ${gone}`))
   t.equal(memory.read(), null)
 })
 
-void t.test('a list leads nowhere else, and links are not followed', async (t) => {
+void t.test('an index cannot lead elsewhere, and links are not followed', async (t) => {
   const { folder, write } = await createWrittenMemory(t)
   const secret = join(folder, 'secret')
   await writeFile(secret, 'a secret of the host\n')
@@ -89,7 +89,7 @@ void t.test('a list leads nowhere else, and links are not followed', async (t) =
   t.end()
 })
 
-void t.test('a spoiled file is an error or a reading, nothing else', async (t) => {
+void t.test('a corrupt file yields an error or a reading, nothing else', async (t) => {
   const { folder, write } = await createWrittenMemory(t)
   await write('mgt', { value: 5n })
   await write('child', { value: 6n })
@@ -114,7 +114,7 @@ void t.test('a spoiled file is an error or a reading, nothing else', async (t) =
   )
 })
 
-void t.test('a list that is being written is read as far as it goes', (t) => {
+void t.test('an index that is being written is read as far as it is complete', (t) => {
   t.equal(parseMemoryIndex(''), null)
   t.equal(parseMemoryIndex('# 12'), null)
   t.equal(parseMemoryIndex('# 12 345'), null)
@@ -126,7 +126,7 @@ void t.test('a list that is being written is read as far as it goes', (t) => {
 
 const product = () => 'varnish'
 
-void t.test('varnishstat is understood in both forms, exactly', (t) => {
+void t.test('both formats of varnishstat are parsed exactly', (t) => {
   const counter = `{ "description": "a \\"value\\": 1", "flag": "c", "format": "i", "value": ${many} }`
   const happy = `{ "description": "", "flag": "b", "format": "b", "value": ${2n ** 64n - 1n} }`
   const members = `"MAIN.client_req": ${counter}, "VBE.boot.a.happy": ${happy}`
@@ -140,7 +140,7 @@ void t.test('varnishstat is understood in both forms, exactly', (t) => {
 })
 
 void t.test(
-  'where the files cannot be read varnishstat is asked, and neither without end',
+  'without readable files the reader falls back to varnishstat, and retries neither at once',
   async (t) => {
     const { folder, write } = await createWrittenMemory(t)
     await write('mgt', { value: 5n, description: 'no description' })
@@ -154,11 +154,11 @@ void t.test(
       log,
     })
     t.equal(await reader.read(), null)
-    t.equal(lines.length, 2, 'each said why')
+    t.equal(lines.length, 2, 'each source logged its failure')
     t.match(lines[0], /JSON.*--engine-name/)
     t.match(lines[1], /varnishstat/)
     t.equal(await reader.read(), null)
-    t.equal(lines.length, 2, 'neither is tried again at once')
+    t.equal(lines.length, 2, 'neither is retried at once')
     await t.rejects(
       new StatTool({ folder, statTool: 'no-such-varnishstat', isWanted: all }).read(),
       { code: 'ENOENT' },
@@ -167,7 +167,7 @@ void t.test(
 )
 
 void t.test(
-  'without a working directory the usual one is read, if it is of this cache',
+  'without a working directory the default one is read, if it belongs to this cache',
   async (t) => {
     const { folder, write } = await createWrittenMemory(t)
     await write('mgt', { value: 5n })
@@ -183,9 +183,9 @@ void t.test(
       stateFolder,
       log,
     })
-    t.equal(await reader.read(), null, 'it was not reached yet')
+    t.equal(await reader.read(), null, 'the cache was not reached yet')
     cachePid = process.pid + 1
-    t.equal(await reader.read(), null, 'it is another one')
+    t.equal(await reader.read(), null, 'the folder belongs to another cache')
     cachePid = process.pid
     t.match(await reader.read(), { values: new Map([['MGT.uptime', 5n]]) })
     const named = createCounterReader({
@@ -196,6 +196,6 @@ void t.test(
       stateFolder,
       log,
     })
-    t.ok(await named.read(), 'a name is one below the usual folder')
+    t.ok(await named.read(), 'a name resolves below the default folder')
   },
 )

@@ -1,4 +1,4 @@
-/** Figures of a simulated cache: what its counters counted, and no more, shared out to what it answers for. */
+/** Figures of a simulated cache: its counters' totals, shared out among the groups and domains it serves. */
 import fc from 'fast-check'
 import t from 'tap'
 import { countTraffic } from '../../../src/agent/counters/simulated-counters.js'
@@ -14,7 +14,7 @@ function readAt(seconds: number) {
 
 function takeOf(served: ReadonlySet<string>, from: number, seconds: number) {
   const figures = new SimulatedFigures({ refresh: () => Promise.resolve(true), served })
-  t.same([...figures.take(readAt(from))], [], 'of one reading nothing is known')
+  t.same([...figures.take(readAt(from))], [], 'a single reading yields no figures')
   return figures.take(readAt(from + seconds))
 }
 
@@ -58,7 +58,7 @@ void t.test('domains add up to their groups, groups to the cache', (t) => {
   t.end()
 })
 
-void t.test('a root group has all of it, and a cache without a group none', (t) => {
+void t.test('a root group gets all figures, a cache without a group none', (t) => {
   const ofRoot = takeOf(new Set(['GROUP.7']), 100, 10)
   const requests = Number(countTraffic(traffic, 110).get('MAIN.client_req'))
   const before = Number(countTraffic(traffic, 100).get('MAIN.client_req'))

@@ -1,4 +1,4 @@
-/** A cache's shared memory, written by the test: what releases, restarts and faults leave there. */
+/** A cache's shared memory, written by the test as releases, restarts and faults leave it. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ interface WrittenProcess {
   readonly start?: number
   /** Value of `MAIN.client_req` (or `MGT.uptime`). */
   readonly value: bigint
-  /** First word of the head: 0 is being made, 2 belongs to a cold VCL. */
+  /** First word of the head: 0 while it is being made, 2 for a cold VCL. */
   readonly ready?: number
-  /** Lines as 6.0.0 writes them. */
+  /** Lines without the sign, as 6.0.0 writes them. */
   readonly isUnsigned?: boolean
   readonly description?: string
   readonly moreLines?: readonly string[]
@@ -51,7 +51,7 @@ export async function createWrittenMemory(t: Test): Promise<WrittenMemory> {
 }
 
 function withHead(body: Uint8Array, ready: number): Buffer {
-  // The upper half of the first word is not part of it.
+  // Readers must ignore the upper half of the first word.
   const head = new BigUint64Array([(9n << 32n) | BigInt(ready), BigInt(headBytes), 0x55d0n])
   return Buffer.concat([new Uint8Array(head.buffer), body])
 }

@@ -1,4 +1,4 @@
-/** What load balancers are told of a cache, and how little else the listener does. */
+/** What the health endpoint reports to load balancers, and that the listener does nothing else. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ const facts: fc.Arbitrary<HealthFacts> = fc.record({
   isLinked: fc.boolean(),
 })
 
-void t.test('a coordinator that is lost never makes a cache unhealthy', (t) => {
+void t.test('losing the coordinator never makes a cache unhealthy', (t) => {
   fc.assert(
     fc.property(facts, (one) => {
       const linked = judgeHealth({ ...one, isLinked: true })
@@ -36,7 +36,7 @@ void t.test('a coordinator that is lost never makes a cache unhealthy', (t) => {
   t.end()
 })
 
-void t.test('a cache is healthy while it serves what it should and is not drained', (t) => {
+void t.test('a cache is healthy while it serves the desired state and is not drained', (t) => {
   fc.assert(
     fc.property(facts, (one) => {
       const { status, reasons } = judgeHealth(one)
@@ -52,7 +52,7 @@ void t.test('a cache is healthy while it serves what it should and is not draine
   t.end()
 })
 
-void t.test('what is loaded beside what serves makes no difference', (t) => {
+void t.test('VCLs loaded beside the serving one make no difference', (t) => {
   const worlds = fc.tuple(desiredEngines, engineWorlds)
   fc.assert(
     fc.property(worlds, ([desired, { vcls, active, childRunning }]) => {
@@ -74,7 +74,7 @@ void t.test('what is loaded beside what serves makes no difference', (t) => {
   t.end()
 })
 
-void t.test('the listener has nothing but GET and HEAD of /health', async (t) => {
+void t.test('the listener serves only GET and HEAD of /health', async (t) => {
   let health: Health = { status: 'healthy', reasons: [] }
   const listen = { host: '127.0.0.1', port: 0 }
   const listener = await startHealthListener({ listen, read: () => health, log })
@@ -100,7 +100,7 @@ void t.test('the listener has nothing but GET and HEAD of /health', async (t) =>
   )
 })
 
-void t.test('who holds connections open keeps none of them for long', async (t) => {
+void t.test('idle connections are limited in number and closed soon', async (t) => {
   const read = (): Health => ({ status: 'healthy', reasons: [] })
   const listener = await startHealthListener({
     listen: { host: '127.0.0.1', port: 0 },

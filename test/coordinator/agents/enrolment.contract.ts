@@ -1,4 +1,4 @@
-/** Agents that come at once enrol together, and each is refused for itself. */
+/** Concurrent enrolments share one transaction; a refusal affects only its own agent. */
 import type { Test } from 'tap'
 import { createContext } from '../../../src/context.js'
 import { recognizeJoinToken } from '../../../src/coordinator/registration/agent-credentials.js'
@@ -21,7 +21,7 @@ function openDoor(service: TestService) {
   const registrar = createRegistrar(service)
   const context = createContext(service.log)
   return {
-    /** All are let in before any says hello, as those that come at once are. */
+    /** Checks every join token before any agent registers, as for agents that connect at the same time. */
     joinAll: async (wanted: readonly Wanted[]) => {
       const credentials = await Promise.all(
         wanted.map(({ token, name }) => recognizeJoinToken(service, token, name)),
@@ -49,7 +49,7 @@ export async function enrolmentContract(
   t: Test,
   start: (t: Test) => Promise<TestService>,
 ): Promise<void> {
-  await t.test('agents of several tokens at once have their own owner and tags', async (t) => {
+  await t.test('concurrent agents each get the owner and tags of their own token', async (t) => {
     const service = await start(t)
     const { queries } = service.store
     const owner = await addOrganization(queries, 'owner')
@@ -98,7 +98,7 @@ export async function enrolmentContract(
     }
   })
 
-  await t.test('one that is refused keeps nobody else away', async (t) => {
+  await t.test('a refused enrolment does not affect the others', async (t) => {
     const service = await start(t)
     const many = await makeToken(service)
     const few = await makeToken(service, { maxUses: 2 })
@@ -117,14 +117,14 @@ export async function enrolmentContract(
     t.same(
       told.filter((one) => one === 'unauthenticated'),
       ['unauthenticated'],
-      'two of three',
+      'a token with two uses refuses the third agent',
     )
-    t.equal(told.filter((one) => one === 'conflict').length, 2, 'a name twice, a key twice')
+    t.equal(told.filter((one) => one === 'conflict').length, 2, 'a taken name, and a taken key')
     t.equal(told.filter((one) => one === 'in').length, 5)
-    t.same(await readUses(), [3, 2], 'refused enrolments used nothing up')
+    t.same(await readUses(), [3, 2], 'refused enrolments do not use up a token')
   })
 
-  await t.test('a store in trouble is asked once for all of them', async (t) => {
+  await t.test('concurrent enrolments share one failed transaction', async (t) => {
     const service = await start(t)
     const token = await makeToken(service)
     let asked = 0
@@ -145,7 +145,7 @@ export async function enrolmentContract(
     t.equal(asked, 1)
   })
 
-  await t.test('a full organization takes as many as it may have', async (t) => {
+  await t.test('an organization enrols agents up to its quota', async (t) => {
     const service = await start(t)
     const { queries } = service.store
     const owner = await addOrganization(queries, 'owner')
@@ -166,7 +166,7 @@ export async function enrolmentContract(
     t.same(
       joined.map(({ status }) => status).toSorted(),
       [...Array<string>(4).fill('fulfilled'), 'rejected', 'rejected'],
-      'three, and the one of nobody',
+      'three agents within the quota and the one without an organization',
     )
   })
 }

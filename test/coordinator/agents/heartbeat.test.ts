@@ -1,4 +1,4 @@
-/** Heartbeats and reports become rows, and silence becomes Down: on both databases. */
+/** Heartbeats and reports are stored, and silent agents become Down, on both databases. */
 import t, { type Test } from 'tap'
 import { createContext } from '../../../src/context.js'
 import { recognizeJoinToken } from '../../../src/coordinator/registration/agent-credentials.js'
@@ -24,9 +24,9 @@ async function suite(name: string, start: (t: Test) => Promise<TestService>): Pr
     await t.test('heartbeats', (t) => heartbeatsContract(t, start))
     await t.test('silence', (t) => silenceContract(t, start))
     await t.test('reports', (t) => reportsContract(t, start))
-    await t.test('lies', (t) => liarContract(t, start))
+    await t.test('unstorable text', (t) => liarContract(t, start))
     await t.test('enrolment', (t) => enrolmentContract(t, start))
-    await t.test('enrolments of one name at once make one agent', async (t) => {
+    await t.test('concurrent enrolments of one name create one agent', async (t) => {
       const service = await start(t)
       const token = await makeToken(service)
       const context = createContext(service.log)
@@ -42,7 +42,7 @@ async function suite(name: string, start: (t: Test) => Promise<TestService>): Pr
       for (const result of results)
         if (result.status === 'rejected') t.match(result.reason, { kind: 'conflict' })
       const token_ = await service.store.queries.selectFrom('joinTokens').select('uses').execute()
-      t.same(token_, [{ uses: 1 }], 'refused enrolments used nothing up')
+      t.same(token_, [{ uses: 1 }], 'refused enrolments do not use up a token')
     })
   })
 }

@@ -1,4 +1,4 @@
-/** Heartbeats become rows, run for each database. */
+/** Heartbeats are stored in rows; run for each database. */
 import type { Test } from 'tap'
 import {
   createHeartbeatRecorder,
@@ -37,7 +37,7 @@ export async function heartbeatsContract(
     await delivered(service)
   }
 
-  await t.test('of many agents are written together, the newest of each', async (t) => {
+  await t.test('the newest heartbeats of many agents are written together', async (t) => {
     for (const id of ids) beat(id, { engineState: 'stopped' })
     service.moveClock(100)
     for (const id of ids) beat(id, { effectiveRevision: 3, engineError: `of ${id}` })
@@ -54,7 +54,7 @@ export async function heartbeatsContract(
     t.same(hinted, [ids])
   })
 
-  await t.test('that change nothing move the time only, and tell nobody', async (t) => {
+  await t.test('unchanged heartbeats update only their time and publish no hint', async (t) => {
     const before = await findAgent(queries, all, first)
     service.moveClock(heartbeatMs)
     for (const id of ids) beat(id, { effectiveRevision: 3, engineError: `of ${id}` })
@@ -65,7 +65,7 @@ export async function heartbeatsContract(
     t.same(hinted, [])
   })
 
-  await t.test('that change the state say when', async (t) => {
+  await t.test('a heartbeat that changes the state stores the time of the change', async (t) => {
     service.moveClock(heartbeatMs)
     beat(first, { engineState: 'unreachable', engineError: 'refused' })
     beat(second, { lockedBecause: 'is enrolled elsewhere' })
@@ -82,7 +82,7 @@ export async function heartbeatsContract(
     t.same(hinted, [[first, second]])
   })
 
-  await t.test('bring an agent back that another coordinator called Down meanwhile', async (t) => {
+  await t.test('a heartbeat revives an agent that another coordinator marked Down', async (t) => {
     beat(first, { effectiveRevision: 3 })
     await flush()
     await queries.updateTable('agents').set({ state: agentStates.Down }).execute()
@@ -96,7 +96,7 @@ export async function heartbeatsContract(
     t.same(hinted, [[first]])
   })
 
-  await t.test('answer what the store says of the agent, and who is gone', async (t) => {
+  await t.test('the recorder reports stored revisions and ids of deleted agents', async (t) => {
     await queries
       .updateTable('agents')
       .set({ desiredRevision: 9, recordedRevision: 8 })
@@ -111,14 +111,14 @@ export async function heartbeatsContract(
     t.same(gone, [second])
   })
 
-  await t.test('that change something are written without being asked', async () => {
+  await t.test('a heartbeat that changes the row is written without a flush', async () => {
     beat(first, { effectiveRevision: 4 })
     await eventually('revision 4 is in the row', async () => {
       return (await findAgent(queries, all, first))?.effectiveRevision === 4
     })
   })
 
-  await t.test('of more agents than a statement takes are all written', async (t) => {
+  await t.test('heartbeats of more agents than fit one statement are all written', async (t) => {
     const many: number[] = []
     for (let n = 0; n < 1100; n++) many.push(await addAgent(queries, `many-${n}`))
     service.moveClock(heartbeatMs)
@@ -133,7 +133,7 @@ export async function heartbeatsContract(
     t.equal(rows.count, 1100)
   })
 
-  await t.test('that wait are written at close', async (t) => {
+  await t.test('close writes the queued heartbeats', async (t) => {
     service.moveClock(heartbeatMs)
     beat(first, { effectiveRevision: 5 })
     await recorder.close()

@@ -1,4 +1,4 @@
-/** The heartbeat of these tests, and what was hinted to other coordinators. */
+/** The heartbeat interval of these tests, and the hints published to other coordinators. */
 import { agentChangedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { uncheckedSubject } from '../../../src/coordinator/bus/bus.js'
 import type { TestService } from '../gateway/service.js'
@@ -12,7 +12,7 @@ export function watch(service: TestService) {
   return hinted
 }
 
-/** Whatever was published before has been delivered when this resolves. */
+/** Resolves when everything published before has been delivered. */
 export async function delivered(service: TestService): Promise<void> {
   await new Promise<void>((resolve) => {
     const marker = service.bus.subscribe(uncheckedSubject('marker'), () => {

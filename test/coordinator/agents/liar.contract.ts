@@ -1,4 +1,4 @@
-/** What one agent says that no database holds keeps nothing of the others away: it is written together. Run for each database. */
+/** Text that no database can store does not block other agents in the same write. Run for each database. */
 import type { Test } from 'tap'
 import { findAgent } from '../../../src/coordinator/fleet/agent-queries.js'
 import { eventually } from '../../support/eventually.js'
@@ -37,16 +37,16 @@ export async function liarContract(
     return `${agent?.engineError ?? ''} ${agent?.attempted?.error ?? ''}`
   }
   await eventually(
-    'the honest one is heard',
+    'the report of the honest agent is stored',
     async () => (await readError(honest)) === 'right right',
   )
   const told = 'before\ufffdbehind'
-  await eventually('and the other', async () => (await readError(liar)) === `${told} ${told}`)
+  await eventually('the NUL is replaced', async () => (await readError(liar)) === `${told} ${told}`)
   t.same(service.warnings, [])
   t.equal(liar.closed(), null)
 }
 
-/** Each field that is kept as a text. */
+/** Sends the text in each field that is stored as text. */
 function sayAll(agent: LinkAgent, text: string): void {
   const report = { instruction: 1, revision: 1, loaded: [text], changed: true, serving: [text] }
   const failures = [{ program: text, error: text }]

@@ -1,4 +1,4 @@
-/** What a report means, case by case: the rules that deploys rely on. */
+/** How a report changes an agent and its placements, case by case: the rules that deploys rely on. */
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import fc from 'fast-check'
@@ -60,7 +60,7 @@ const compileError: ReportedApply = {
   failures: [{ program: newProgram.name, error: 'line 7 pos 2' }],
 }
 
-/** Two groups with domains on one agent: the second's candidate is what each test is about. */
+/** Two groups with domains on one agent; the tests are about the candidate of the second. */
 const first = { name: 'cf-1-first', sha: 'c'.repeat(64), fqdns: ['a.example'] }
 const second = { name: 'cf-2-second', sha: 'd'.repeat(64), fqdns: ['b.example'] }
 const ofFirst: PlacementRecord = { ...served, state: 'applying', current: first }
@@ -104,25 +104,25 @@ function judge(placement: PlacementRecord, said: ReportedApply) {
 }
 
 await t.test('phase one', async (t) => {
-  await t.test('a candidate that is loaded is loaded, and what serves stays as it is', (t) => {
+  await t.test('a loaded candidate is marked loaded, and the current program stays', (t) => {
     const { placement } = judge(loading, report)
     t.same(placement, { ...loading, candidateState: 'loaded' })
     t.end()
   })
-  await t.test('a candidate that does not compile has failed with the words of the engine', (t) => {
+  await t.test('a candidate that does not compile fails with the message of the engine', (t) => {
     const { placement, agent } = judge(loading, compileError)
     t.same(placement, { ...loading, candidateState: 'failed', error: 'line 7 pos 2' })
     t.match(agent.attempted, { result: 'failed', error: 'line 7 pos 2', at: now })
     t.equal(agent.effectiveRevision, 9)
     t.end()
   })
-  await t.test('a candidate fails with the attempt, when that says why', (t) => {
+  await t.test('a candidate fails with the error of the attempt', (t) => {
     const said = { ...report, result: 'failed' as const, error: 'no space left', loaded: [] }
     t.match(judge(loading, said).placement, { candidateState: 'failed', error: 'no space left' })
     t.match(judge(loading, said).placement, { state: 'applied' })
     t.end()
   })
-  await t.test('a cache that was lost meanwhile says nothing about the candidate', (t) => {
+  await t.test('a lost connection to the cache leaves the candidate unchanged', (t) => {
     const lost = { ...compileError, failures: [], error: 'the connection ended', interrupted: true }
     const { agent, placement } = judge(loading, lost)
     t.match(agent.attempted, { result: 'failed', error: 'the connection ended' })
@@ -130,20 +130,20 @@ await t.test('phase one', async (t) => {
     t.match(
       judge(loading, { ...lost, failures: compileError.failures }).placement,
       { candidateState: 'failed', error: 'line 7 pos 2' },
-      'what the cache has said about it counts all the same',
+      'a compile error reported before the interruption still counts',
     )
     t.same(judge(switching, { ...lost, loaded: [] }).placement, switching)
     t.end()
   })
-  await t.test('a refusal leaves the candidate pending: nothing was tried', (t) => {
+  await t.test('a refusal leaves the candidate pending, because nothing was tried', (t) => {
     const said = { ...report, result: 'refused' as const, error: 'it cannot be held', loaded: [] }
     t.same(judge(loading, said).placement, { ...loading, error: 'it cannot be held' })
     const superseded = judge(loading, { ...said, revision: 9 })
-    t.same(superseded.placement, loading, 'that of an earlier revision says nothing')
+    t.same(superseded.placement, loading, 'a refusal of an earlier revision is ignored')
     t.end()
   })
   await t.test(
-    'a candidate that still loads after the switch of others does not pass for applied',
+    'a candidate that still loads after other agents switched does not count as applied',
     (t) => {
       const late = { ...loading, state: 'wanted' as const, wantedRevision: 4 }
       t.match(judge(late, report).placement, { candidateState: 'loaded', state: 'wanted' })
@@ -153,7 +153,7 @@ await t.test('phase one', async (t) => {
 })
 
 await t.test('phase two', async (t) => {
-  await t.test('the wanted revision that is held is applied, and deployed now', (t) => {
+  await t.test('a held wanted revision is applied, with the current time as deploy time', (t) => {
     t.match(judge(switching, report).placement, {
       state: 'applied',
       appliedRevision: 4,
@@ -162,7 +162,7 @@ await t.test('phase two', async (t) => {
     })
     t.end()
   })
-  await t.test('a switch that fails keeps the revision that served, with the reason', (t) => {
+  await t.test('a failed switch keeps the applied revision and records the error', (t) => {
     const said = { ...report, result: 'failed' as const, error: 'use: child died' }
     t.match(judge(switching, said).placement, {
       state: 'failed',
@@ -171,43 +171,43 @@ await t.test('phase two', async (t) => {
     })
     t.end()
   })
-  await t.test('a switch that failed and was healed is applied', (t) => {
+  await t.test('a failed switch that was healed is applied', (t) => {
     const failed = { ...switching, state: 'failed' as const, error: 'use: child died' }
     t.match(judge(failed, report).placement, { state: 'applied', appliedRevision: 4, error: null })
     t.end()
   })
   await t.test(
-    'an agent that kept its old VCL stays failed, however often it says that all is well',
+    'an agent that kept its old VCL stays failed, however often it reports success',
     (t) => {
       const kept = { ...served, state: 'failed' as const, error: 'line 7 pos 2' }
       t.same(judge(kept, { ...report, loaded: [oldProgram.name] }).placement, kept)
       t.end()
     },
   )
-  await t.test('an unchanged cache keeps the times', (t) => {
+  await t.test('an unchanged cache keeps the recorded times', (t) => {
     const { placement, agent } = judge(served, { ...report, changed: false })
     t.equal(placement?.deployedAt, 1000)
     t.equal(agent.attempted?.at, 1000)
     t.end()
   })
-  await t.test('another group of the agent is not touched by a change of this one', (t) => {
+  await t.test('a change in one group keeps the deploy time of another', (t) => {
     t.equal(judge(served, report).placement?.deployedAt, 1000)
     t.end()
   })
 })
 
 await t.test('revisions', async (t) => {
-  await t.test('a report that is older than what is recorded changes nothing', (t) => {
+  await t.test('a report older than the recorded attempt changes nothing', (t) => {
     const before = known(loading)
     t.equal(judgeReport(before, { ...compileError, revision: 8 }, now), before)
     t.end()
   })
-  await t.test('a report of a revision that was never wanted changes nothing', (t) => {
+  await t.test('a report of a revision above the desired one changes nothing', (t) => {
     const before = known(loading)
     t.equal(judgeReport(before, { ...report, revision: 11 }, now), before)
     t.end()
   })
-  await t.test('a report of the revision before says what is loaded, not what is applied', (t) => {
+  await t.test('a report of the previous revision can mark loaded, but not applied', (t) => {
     const said = { ...report, revision: 9 }
     t.match(judge(loading, said).placement, { candidateState: 'loaded' })
     t.same(judge(switching, said).placement, switching)
@@ -238,7 +238,7 @@ const saids = fc
   })
 
 await t.test(
-  'the same report again changes nothing more, and no report turns the revision back',
+  'a repeated report changes nothing, and no report lowers the attempted revision',
   (t) => {
     fc.assert(
       fc.property(placements, fc.array(saids, { maxLength: 6 }), (changes, said) => {
@@ -260,7 +260,7 @@ await t.test(
   },
 )
 
-await t.test('an agent is sent its desired state', (t) => {
+await t.test('the coordinator sends an agent its desired state', (t) => {
   const recorded = { desiredRevision: 5, recordedRevision: 5 }
   const behind = { desiredRevision: 5, recordedRevision: 4 }
   const at = (heldRevision: number, effectiveRevision: number) => ({
@@ -296,14 +296,14 @@ await t.test('an agent is sent its desired state', (t) => {
   t.end()
 })
 
-await t.test('versions fit when the major is the same and the minor at most one apart', (t) => {
+await t.test('versions with equal major and minors at most one apart are compatible', (t) => {
   for (const agent of ['0.1.0', '0.1.9', '0.0.1', '0.2.0-rc.1'])
     t.equal(findSkew('0.1.0', agent), null)
   for (const agent of ['0.3.0', '1.1.0']) t.match(findSkew('0.1.0', agent), agent)
   t.end()
 })
 
-void t.test('groups that share an agent', (t) => {
+void t.test('groups that share an agent are judged separately', (t) => {
   const failed = {
     result: 'failed',
     failures: [{ program: second.name, error: 'line 1' }],
@@ -314,17 +314,17 @@ void t.test('groups that share an agent', (t) => {
   t.match(
     judgeShared({ ...failed, loaded, serving }),
     [{ state: 'applied' }, { candidateState: 'failed', error: 'line 1' }],
-    'what is wrong with one is not a failure of the other',
+    'a failure of one group does not fail the other',
   )
   t.match(
     judgeShared({ ...failed, loaded, serving: ['cf-idle'], error: 'label: no' }),
     [{ state: 'failed', error: 'label: no' }, { candidateState: 'failed' }],
-    'what does not serve is not applied',
+    'a program that does not serve is not applied',
   )
   t.match(
     judgeShared({ ...failed, loaded, serving: [first.name, 'cf-r-00000000'] })[0],
     { state: 'failed' },
-    'nor what nothing routes to',
+    'a program without a route is not applied',
   )
   const all = [...loaded, second.name]
   t.match(judgeShared({ loaded: all, serving }), [
@@ -334,7 +334,7 @@ void t.test('groups that share an agent', (t) => {
   t.match(
     judgeShared({ revision: 9, loaded: [first.name, routing, second.name], serving })[1],
     { candidateState: 'pending' },
-    'the VCL of phase two that routes is not there yet',
+    'the routing VCL of phase two is not loaded yet',
   )
   const unrouted = { program: nextRouting, error: "Symbol not found: 'cf-l-9'" }
   const refused = judgeShared({

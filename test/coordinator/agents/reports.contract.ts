@@ -1,4 +1,4 @@
-/** Reports become rows with their placements, run for each database. */
+/** Reports are stored together with their placements; run for each database. */
 import type { Test } from 'tap'
 import { createReportRecorder } from '../../../src/coordinator/reports/agent-reports.js'
 import { findAgent } from '../../../src/coordinator/fleet/agent-queries.js'
@@ -19,7 +19,7 @@ export async function reportsContract(
   const deploymentId = await addDeployment(queries, 'deployment')
   const program = { name: `cf-${groupId}-new`, sha: 'f'.repeat(64), fqdns: null }
 
-  await t.test('of a whole fleet are written with their placements', async (t) => {
+  await t.test('reports of a whole fleet are written with their placements', async (t) => {
     const ids: number[] = []
     for (let n = 0; n < 450; n++)
       ids.push(await addAgent(queries, `fleet-${n}`, { desiredRevision: 2 }))
@@ -77,7 +77,7 @@ export async function reportsContract(
     t.ok(hinted.length <= 4, `${hinted.length} hints`)
   })
 
-  await t.test('of agents that are gone are dropped', async (t) => {
+  await t.test('reports of deleted agents are dropped', async (t) => {
     recorder.recordApply(999_999, {
       revision: 1,
       result: 'applied',
@@ -91,7 +91,7 @@ export async function reportsContract(
   })
 
   await t.test(
-    'wait while the store is away, and are written in order when it is back',
+    'reports wait during an outage of the store and are written in order afterwards',
     async (t) => {
       const agentId = await addAgent(queries, 'patient', { desiredRevision: 2 })
       let isOut = true

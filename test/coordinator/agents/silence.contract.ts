@@ -1,4 +1,4 @@
-/** Silence becomes Down, run for each database. */
+/** Silent agents become Down; run for each database. */
 import type { Test } from 'tap'
 import { createLiveness } from '../../../src/coordinator/gateway/liveness.js'
 import { markSilentAgentsDown } from '../../../src/coordinator/reports/heartbeat.js'
@@ -30,18 +30,18 @@ export async function silenceContract(
     }
   }
 
-  await t.test('of three heartbeats is Down, once', async (t) => {
+  await t.test('an agent silent for over three heartbeats becomes Down once', async (t) => {
     await pass(3)
     await hear()
     await pass(3)
-    t.equal(await stateOf(), agentStates.Running, 'exactly three heartbeats are not over')
+    t.equal(await stateOf(), agentStates.Running, 'exactly three heartbeats are still tolerated')
     await pass(1)
     t.equal(await stateOf(), agentStates.Down)
     t.match(await findAgent(queries, all, id), { lastStateChangeAt: service.now() })
-    t.same(await markSilentAgentsDown(service), [], 'it was told already')
+    t.same(await markSilentAgentsDown(service), [], 'it is marked Down only once')
   })
 
-  await t.test('before the start of this coordinator does not count', async (t) => {
+  await t.test('silence before the start of this coordinator does not count', async (t) => {
     await hear()
     service.moveClock(100 * heartbeatMs)
     const restarted = createLiveness(service, service.log)
@@ -56,7 +56,7 @@ export async function silenceContract(
     t.equal(await stateOf(), agentStates.Down)
   })
 
-  await t.test('while this process was stopped does not count', async (t) => {
+  await t.test('silence while this process was stopped does not count', async (t) => {
     await pass(1)
     await hear()
     service.moveClock(100 * heartbeatMs)
@@ -67,7 +67,7 @@ export async function silenceContract(
     t.equal(await stateOf(), agentStates.Down)
   })
 
-  await t.test('during an outage of the store does not count', async (t) => {
+  await t.test('silence during an outage of the store does not count', async (t) => {
     await pass(1)
     await hear()
     let isOut = true

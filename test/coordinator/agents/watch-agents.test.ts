@@ -1,4 +1,4 @@
-/** Waiting for agents polls when as many have reported as were missing, and seldom before. */
+/** watchAgents polls when as many agents have reported as were missing, and rarely before. */
 import t from 'tap'
 import { agentChangedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { watchAgents } from '../../../src/coordinator/agents/watch-agents.js'
@@ -6,10 +6,10 @@ import { eventually } from '../../support/eventually.js'
 import { startService } from '../gateway/service.js'
 
 const forEver = Number.MAX_SAFE_INTEGER
-/** Without as many hints as agents are missing. */
+/** The poll interval while fewer agents have reported than are missing. */
 const seldomMs = 200
 
-void t.test('reports of a thousand agents make few polls', async (t) => {
+void t.test('reports of a thousand agents cause few polls', async (t) => {
   const service = await startService(t)
   const missing = new Set(Array.from({ length: 1_000 }, (_, n) => n + 1))
   const startedAtMs = performance.now()
@@ -33,7 +33,7 @@ void t.test('reports of a thousand agents make few polls', async (t) => {
   t.ok(polls <= seldom + 2, `${polls} polls, one each ${seldomMs} ms makes ${seldom}`)
 })
 
-void t.test('an agent that reports again and again is one', async (t) => {
+void t.test('an agent that reports repeatedly counts once', async (t) => {
   const service = await startService(t)
   const startedAtMs = performance.now()
   let polls = 0
@@ -50,11 +50,11 @@ void t.test('an agent that reports again and again is one', async (t) => {
     clearInterval(timer)
   })
   t.equal(await watching, 'enough')
-  t.ok(performance.now() - startedAtMs >= 3 * seldomMs, 'each poll but the first was a seldom one')
+  t.ok(performance.now() - startedAtMs >= 3 * seldomMs, 'each poll after the first waits')
 })
 
 void t.test(
-  'without hints it is polled all the same, and a coordinator that stops ends it',
+  'watchAgents polls without hints as well, and ends when the coordinator stops',
   async (t) => {
     const service = await startService(t)
     let polls = 0
@@ -66,7 +66,7 @@ void t.test(
       },
       forEver,
     )
-    await eventually('it was polled', () => polls > 2)
+    await eventually('it has polled', () => polls > 2)
     await service.background.stop()
     t.equal(await watching, undefined)
   },

@@ -1,4 +1,4 @@
-/** What every bus must do. Values are cloned, delivery is later and at most once, a request ends in one answer or error. */
+/** What every bus must do: clone values, deliver asynchronously and at most once, and end a request with one answer or error. */
 import type { Test } from 'tap'
 import { Type } from 'typebox'
 import {
@@ -11,14 +11,14 @@ import { FleetError } from '../../../src/errors.js'
 import { eventually } from '../../support/eventually.js'
 
 interface BusFactory {
-  /** Two ends of one bus: of two processes, or the same one twice. Closed when the test ends. */
+  /** Two ends of one bus, in two processes or the same one twice; closed when the test ends. */
   open(t: Test): Promise<{ readonly here: Bus; readonly there: Bus }>
 }
 
 const longMs = 20_000
 
 export function busContract(t: Test, factory: BusFactory): void {
-  void t.test('gives every subscriber every message of its subject, in order', async (t) => {
+  void t.test('delivers every message of a subject to every subscriber, in order', async (t) => {
     const { here, there } = await factory.open(t)
     const seen: unknown[][] = [[], [], []]
     here.subscribe(uncheckedSubject('a'), (value) => seen[0]?.push(value))
@@ -34,19 +34,19 @@ export function busContract(t: Test, factory: BusFactory): void {
     t.strictSame(seen, [all, all, [null]])
   })
 
-  void t.test('delivers later, and each its own copy', async (t) => {
+  void t.test('delivers asynchronously, a separate copy to each subscriber', async (t) => {
     const { here, there } = await factory.open(t)
     const seen: unknown[] = []
     const value = { list: [1] }
     for (const bus of [here, there])
       bus.subscribe(uncheckedSubject('copy'), (received) => {
         seen.push(structuredClone(received))
-        ;(received as typeof value).list.push(2) // what was published
+        ;(received as typeof value).list.push(2) // the published value
       })
     await listening(here, there)
 
     here.publish(uncheckedSubject('copy'), value)
-    t.strictSame(seen, [], 'not while it is published')
+    t.strictSame(seen, [], 'publish delivers nothing synchronously')
     value.list.push(3)
 
     await eventually('both arrived', () => seen.length === 2)
@@ -54,7 +54,7 @@ export function busContract(t: Test, factory: BusFactory): void {
     t.strictSame(value, { list: [1, 3] })
   })
 
-  void t.test('a closed subscription receives no more, the others do', async (t) => {
+  void t.test('a closed subscription receives nothing more, other subscriptions do', async (t) => {
     const { here, there } = await factory.open(t)
     let closedSaw = 0
     let otherSaw = 0
@@ -63,16 +63,16 @@ export function busContract(t: Test, factory: BusFactory): void {
     await listening(here, there)
 
     here.publish(uncheckedSubject('x'), 1)
-    await eventually('both saw the first', () => closedSaw === 1 && otherSaw === 1)
+    await eventually('both received the first', () => closedSaw === 1 && otherSaw === 1)
     subscription.close()
     subscription.close()
     here.publish(uncheckedSubject('x'), 2)
 
-    await eventually('the other saw the second', () => otherSaw === 2)
+    await eventually('the other received the second', () => otherSaw === 2)
     t.equal(closedSaw, 1)
   })
 
-  void t.test('what does not fit its subject is neither received nor answered', async (t) => {
+  void t.test('values that do not match their subject are dropped or refused', async (t) => {
     const { here, there } = await factory.open(t)
     const seen: unknown[] = []
     there.subscribe(hintSubject('fits', Type.Object({ n: Type.Integer() })), (value) =>
@@ -93,11 +93,11 @@ export function busContract(t: Test, factory: BusFactory): void {
     await t.rejects(here.request(count, { n: 3 }, longMs), isRefused)
   })
 
-  void t.test('carries a request to its responder and the answer back, many at once', async (t) => {
+  void t.test('carries many concurrent requests to a responder and the answers back', async (t) => {
     const { here, there } = await factory.open(t)
     there.respond(uncheckedSubject('double'), async (value) => {
       await new Promise((resume) => setImmediate(resume))
-      return { twice: (value as { n: number }).n * 2 } // what is asked below
+      return { twice: (value as { n: number }).n * 2 } // the request below
     })
     await listening(here, there)
 
@@ -111,11 +111,11 @@ export function busContract(t: Test, factory: BusFactory): void {
     )
   })
 
-  void t.test('a request is answered by copies too', async (t) => {
+  void t.test('a request and its answer are copied as well', async (t) => {
     const { here, there } = await factory.open(t)
     const kept = { list: [1] }
     there.respond(uncheckedSubject('kept'), (value) => {
-      ;(value as { list: number[] }).list.push(9) // what is asked below
+      ;(value as { list: number[] }).list.push(9) // the request below
       return Promise.resolve(kept)
     })
     await listening(here, there)
@@ -127,15 +127,15 @@ export function busContract(t: Test, factory: BusFactory): void {
     t.strictSame([asked, kept], [{ list: [5] }, { list: [1] }])
   })
 
-  void t.test('bytes of a request and of its answer arrive as they were', async (t) => {
+  void t.test('bytes of a request and of its answer arrive unchanged', async (t) => {
     const { here, there } = await factory.open(t)
     there.respond(uncheckedSubject('bytes'), (value) => {
-      const { bytes, ...rest } = value as { bytes: Buffer } // what is asked below
+      const { bytes, ...rest } = value as { bytes: Buffer } // the request below
       return Promise.resolve({ ...rest, bytes: Buffer.concat([bytes, bytes]) })
     })
     there.respond(uncheckedSubject('bare'), () => Promise.resolve({ bytes: Buffer.alloc(0) }))
     await listening(here, there)
-    // More than one message of a bus over a network holds, and nothing that is text.
+    // More than one message of a network bus holds, and not valid text.
     const bytes = Buffer.from(Array.from({ length: 3 << 20 }, (_, at) => (at * 7) % 256))
 
     const answer = (await here.request(
@@ -154,10 +154,10 @@ export function busContract(t: Test, factory: BusFactory): void {
     t.match([answer.n, answer.text], [1, 'ä'])
     t.ok(Buffer.isBuffer(answer.bytes))
     t.ok(answer.bytes.equals(Buffer.concat([bytes, bytes])))
-    t.ok(Buffer.isBuffer(bare.bytes) && bare.bytes.length === 0, 'also none')
+    t.ok(Buffer.isBuffer(bare.bytes) && bare.bytes.length === 0, 'an empty buffer arrives empty')
   })
 
-  void t.test('a request fails as its responder does', async (t) => {
+  void t.test('a request fails with the error of its responder', async (t) => {
     const { here, there } = await factory.open(t)
     const refusal = new FleetError('locked', 'agent', 'it takes another word', {
       retryAfterSeconds: 7,
@@ -174,7 +174,7 @@ export function busContract(t: Test, factory: BusFactory): void {
     })
   })
 
-  void t.test('a request that nobody answers is unavailable, at once', async (t) => {
+  void t.test('a request without a responder fails at once as unavailable', async (t) => {
     const { here, there } = await factory.open(t)
     const subscription = there.respond(uncheckedSubject('gone'), () => Promise.resolve(1))
     await listening(here, there)
@@ -196,11 +196,11 @@ export function busContract(t: Test, factory: BusFactory): void {
     t.equal(
       await here.request(uncheckedSubject('gone'), {}, longMs),
       2,
-      'a subject may have a responder again',
+      'a subject may get a new responder',
     )
   })
 
-  void t.test('a request that is answered too late has timed out', async (t) => {
+  void t.test('a request times out when its answer comes too late', async (t) => {
     const { here, there } = await factory.open(t)
     let answer: (value: unknown) => void = () => undefined
     there.respond(uncheckedSubject('slow'), () => new Promise((resolve) => (answer = resolve)))
@@ -215,7 +215,7 @@ export function busContract(t: Test, factory: BusFactory): void {
     await listening(here, there)
   })
 
-  void t.test('close ends what waits, and check says that it is closed', async (t) => {
+  void t.test('close ends waiting requests, and check fails afterwards', async (t) => {
     const { here, there } = await factory.open(t)
     let asked = false
     there.respond(uncheckedSubject('never'), () => {
@@ -226,7 +226,7 @@ export function busContract(t: Test, factory: BusFactory): void {
     await here.check()
     const waiting = here.request(uncheckedSubject('never'), {}, longMs)
     const ended = t.rejects(waiting, { name: 'FleetError', kind: 'unavailable' })
-    await eventually('it was asked', () => asked)
+    await eventually('the responder was called', () => asked)
 
     await here.close()
 
@@ -241,7 +241,7 @@ export function busContract(t: Test, factory: BusFactory): void {
   })
 }
 
-/** Over a network a subscription takes effect when the server knows it. */
+/** On a network bus a subscription takes effect when the server has received it. */
 async function listening(...buses: readonly Bus[]): Promise<void> {
   for (const bus of buses) await bus.check()
 }

@@ -12,7 +12,7 @@ busContract(t, {
   },
 })
 
-void t.test('refuses a second responder of a subject: it is a bug', async (t) => {
+void t.test('throws for a second responder of a subject, which is a bug', async (t) => {
   const bus = createInProcessBus()
   bus.respond(uncheckedSubject('one'), () => Promise.resolve(1))
 
@@ -23,7 +23,7 @@ void t.test('refuses a second responder of a subject: it is a bug', async (t) =>
   await bus.close()
 })
 
-void t.test('an answer that cannot be carried fails its request', async (t) => {
+void t.test('an answer that cannot be cloned fails its request', async (t) => {
   const bus = createInProcessBus()
   bus.respond(uncheckedSubject('function'), () => Promise.resolve(() => 1))
 
@@ -31,7 +31,7 @@ void t.test('an answer that cannot be carried fails its request', async (t) => {
   await bus.close()
 })
 
-void t.test('what receives runs where it subscribed, not inside the sender', async (t) => {
+void t.test('receivers run in the async context of the subscriber, not the sender', async (t) => {
   const bus = createInProcessBus()
   const inside = new AsyncLocalStorage<string>()
   const answered = new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** The bus over NATS: the contract between two processes' ends, and what only a server can do: go away, be small, be shared. */
+/** The bus over NATS: the bus contract, and cases that only a server has: outages, a limit of message size, several fleets. */
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { uncheckedSubject, type Bus } from '../../../src/coordinator/bus/bus.js'
@@ -24,12 +24,12 @@ async function openPair(t: Test): Promise<{ readonly here: Bus; readonly there: 
   return { here: await open(t, fleet), there: await open(t, fleet) }
 }
 
-void t.test('as every bus', (t) => {
+void t.test('two connections meet the bus contract', (t) => {
   busContract(t, { open: openPair })
   t.end()
 })
 
-void t.test('within one process it is the same', (t) => {
+void t.test('one connection meets the bus contract', (t) => {
   busContract(t, {
     open: async (t) => {
       const bus = await open(t, `fleet-${++fleets}`)
@@ -39,7 +39,7 @@ void t.test('within one process it is the same', (t) => {
   t.end()
 })
 
-void t.test('what one fleet says another on the same server does not hear', async (t) => {
+void t.test('a fleet receives no messages of another fleet on the same server', async (t) => {
   const [here, other] = [await open(t, 'ours'), await open(t, 'theirs')]
   const heard: unknown[] = []
   other.subscribe(uncheckedSubject('a'), (value) => heard.push(value))
@@ -57,11 +57,11 @@ void t.test('what one fleet says another on the same server does not hear', asyn
   t.strictSame(heard, [])
 })
 
-void t.test('carries values far above the size of a message, both ways', async (t) => {
+void t.test('carries values far larger than a message in both directions', async (t) => {
   const { here, there } = await openPair(t)
   there.respond(uncheckedSubject('echo'), (value) => Promise.resolve(value))
   await there.check()
-  // Characters of several bytes, so that parts cut through them.
+  // Multi-byte characters, so that part boundaries cut through them.
   const large = { text: 'größer, 大きい '.repeat(200_000) }
 
   const answers = await Promise.all(
@@ -71,7 +71,7 @@ void t.test('carries values far above the size of a message, both ways', async (
   t.ok(answers.every((answer) => JSON.stringify(answer) === JSON.stringify(large)))
 })
 
-void t.test('what is too large for any answer is refused, and a hint dropped', async (t) => {
+void t.test('too large answers are refused, and too large hints are dropped', async (t) => {
   const { here, there } = await openPair(t)
   const tooLarge = 'x'.repeat(73 << 20)
   let heard = 0
@@ -89,7 +89,7 @@ void t.test('what is too large for any answer is refused, and a hint dropped', a
   await eventually('the small one arrived', () => heard === 1)
 })
 
-void t.test('a responder that breaks does not tell how, its log does', async (t) => {
+void t.test('an unexpected error of a responder is logged but not sent back', async (t) => {
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => lines.push(line) })
   const here = await open(t, 'broken')
@@ -107,7 +107,7 @@ void t.test('a responder that breaks does not tell how, its log does', async (t)
   t.match(lines.join(), /of an inner part/)
 })
 
-void t.test('a server that goes away parts processes, not what is in one of them', async (t) => {
+void t.test('a server outage separates processes, not the two ends within one', async (t) => {
   const own = await startNats(t)
   const [here, there] = [await open(t, 'parted', own.url), await open(t, 'parted', own.url)]
   const heard: unknown[] = []
@@ -125,7 +125,7 @@ void t.test('a server that goes away parts processes, not what is in one of them
     kind: 'unavailable',
     errorKey: 'store',
   })
-  await eventually('it was asked', () => asked === 1)
+  await eventually('the responder was called', () => asked === 1)
 
   await own.stop()
 
@@ -138,17 +138,17 @@ void t.test('a server that goes away parts processes, not what is in one of them
   })
   t.equal(await here.request(uncheckedSubject('mine'), null, longMs), 'mine')
   here.publish(uncheckedSubject('news'), 'while away')
-  await eventually('heard here', () => heard.length === 1)
+  await eventually('received here', () => heard.length === 1)
 
   await own.start()
   await eventually('both are back', () => Promise.all([here.check(), there.check()]))
   here.publish(uncheckedSubject('news'), 'again')
-  await eventually('heard there', () => heard.includes('there again'))
+  await eventually('received there', () => heard.includes('there again'))
   t.strictSame(heard.toSorted(), ['here again', 'here while away', 'there again'])
   t.equal(await here.request(uncheckedSubject('theirs'), null, longMs), 'theirs')
 })
 
-void t.test('credentials are used and never told', async (t) => {
+void t.test('credentials are used but never appear in errors or logs', async (t) => {
   const own = await startNats(t, ['--user', 'fleet', '--pass', 'se/cret'])
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) })
@@ -158,7 +158,7 @@ void t.test('credentials are used and never told', async (t) => {
   t.teardown(() => bus.close())
   await bus.check()
   await own.stop()
-  await eventually('it is away', () => lines.length > 0)
+  await eventually('the outage is logged', () => lines.length > 0)
 
   const refused = await openBus(url.replace('cret', 'wrong'), 'secret', log).catch(
     (error: unknown) => error,

@@ -1,4 +1,4 @@
-/** Certificates through the API: kept sealed, put on agents in two phases, taken back, refused before any cache sees them. */
+/** Certificates through the API: sealed at rest, deployed to agents in two phases, removed, and refused before any cache gets them. */
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -38,7 +38,7 @@ const statesOf = (certificate: Json): unknown[] =>
   )
 
 void t.test(
-  'a certificate goes to all agents of its deployments, and those without a listener are passed over',
+  'a certificate is deployed to all agents of its deployments, except those without a TLS listener',
   async (t) => {
     const fleet = await startTlsFleet(t)
     const { client } = fleet
@@ -67,7 +67,7 @@ void t.test(
     t.equal(one.loads().length, 1, 'an identical deploy changes nothing')
 
     const late = await fleet.addCache('late', ['tls'])
-    await eventually('a late agent has it', async () => (await servedBy(late)).length === 1)
+    await eventually('the late agent has it', async () => (await servedBy(late)).length === 1)
     await client.expect(204, 'DELETE', at)
     for (const cache of [one, two, late])
       await eventually('it is gone', async () => (await servedBy(cache)).length === 0)
@@ -75,7 +75,7 @@ void t.test(
 )
 
 void t.test(
-  'another chain and key take effect at the next deploy, and a rollback brings the earlier ones back',
+  'a new chain and key take effect at the next deploy, and a rollback restores the earlier ones',
   async (t) => {
     const fleet = await startTlsFleet(t)
     const { client } = fleet
@@ -87,7 +87,7 @@ void t.test(
     t.not(put['fingerprint'], before['fingerprint'])
     t.equal(put['changed'], true)
     const [text] = await servedBy(cache)
-    t.equal(cache.loads().length, 1, 'a PUT reaches no cache')
+    t.equal(cache.loads().length, 1, 'a PUT changes no cache')
     t.match(await client.expect(200, 'PUT', `${at}/deploy`), { changed: false })
     const fewer = await client.expect(200, 'PUT', at, { deployments: [] })
     t.equal(fewer['changed'], true)
@@ -101,7 +101,7 @@ void t.test(
     t.same(await servedBy(cache), [text])
 
     const logged = `/apilogs?path=*/api/v1${at}/*&sort=id`
-    const rows = await eventually('all are in the API log', async () => {
+    const rows = await eventually('all calls are in the API log', async () => {
       const found = await client.list(logged)
       return found.length === 4 ? found : undefined
     })
@@ -110,7 +110,7 @@ void t.test(
   },
 )
 
-void t.test('what one agent refuses is committed on none, and is said', async (t) => {
+void t.test('a certificate that one agent refuses is committed on none and reported', async (t) => {
   const fleet = await startTlsFleet(t)
   const { client } = fleet
   const at = await makeSite(client)
@@ -123,7 +123,7 @@ void t.test('what one agent refuses is committed on none, and is said', async (t
   const refused = await client.expect(422, 'PUT', `${at}/deploy`)
   t.match(refused, { errorKey: 'deploy', errorMsg: /^edge-2: .*Unable to read certificate file/s })
   await eventually(
-    'what was loaded is gone',
+    'the loaded certificate is discarded',
     async () => JSON.stringify(await servedBy(one)) === JSON.stringify(served),
   )
   const after = await client.expect(200, 'GET', at)
@@ -134,7 +134,7 @@ void t.test('what one agent refuses is committed on none, and is said', async (t
   t.notSame(await servedBy(one), served)
 })
 
-void t.test('an agent whose commit fails serves what it served, and is named', async (t) => {
+void t.test('an agent whose commit fails keeps its certificate and is reported', async (t) => {
   const fleet = await startTlsFleet(t)
   const { client } = fleet
   const at = await makeSite(client)
@@ -157,7 +157,7 @@ void t.test('an agent whose commit fails serves what it served, and is named', a
 })
 
 void t.test(
-  'without an agent that could have it a deploy is 503, and those that come get it',
+  'a deploy without an eligible agent answers 503, and agents that connect later get it',
   async (t) => {
     const fleet = await startTlsFleet(t)
     const { client } = fleet
@@ -165,15 +165,15 @@ void t.test(
     await client.expect(503, 'PUT', `${at}/deploy`)
     t.match(await client.expect(200, 'GET', at), { deployed: true, stateName: 'Orphan' })
     const cache = await fleet.addCache('edge-1', ['tls'])
-    await eventually('it has it', async () => (await servedBy(cache)).length === 1)
-    await eventually('it is said', async () => {
+    await eventually('the agent has it', async () => (await servedBy(cache)).length === 1)
+    await eventually('the certificate is Active', async () => {
       const { stateName } = (await client.expect(200, 'GET', at)) as { stateName?: string }
       return stateName === 'Active'
     })
   },
 )
 
-void t.test('a domain has one certificate on an agent', async (t) => {
+void t.test('an agent has at most one certificate per domain', async (t) => {
   const fleet = await startTlsFleet(t)
   const { client } = fleet
   const at = await makeSite(client)
@@ -193,7 +193,7 @@ void t.test('a domain has one certificate on an agent', async (t) => {
   t.equal(cache.loads().length, 1)
 })
 
-void t.test('a key is sealed at rest, and no answer, log line or event has it', async (t) => {
+void t.test('a key is sealed at rest and in no answer, log line or desired state', async (t) => {
   const fleet = await startTlsFleet(t)
   const { client } = fleet
   const at = await makeSite(client)
@@ -211,19 +211,19 @@ void t.test('a key is sealed at rest, and no answer, log line or event has it', 
 })
 
 void t.test(
-  'a deploy that nobody waits for goes on by itself; a deployment in use stays',
+  'a deploy with wait=0 completes by itself; a deployment in use cannot be deleted',
   async (t) => {
     const fleet = await startTlsFleet(t)
     const { client } = fleet
     const at = await makeSite(client)
     await fleet.addCache('edge-1', ['tls'])
     await client.expect(202, 'PUT', `${at}/deploy?wait=0`)
-    await eventually('it is on its agent', async () => {
+    await eventually('the certificate is Active', async () => {
       const { stateName } = (await client.expect(200, 'GET', at)) as { stateName?: string }
       return stateName === 'Active'
     })
     const { deployments } = await client.expect(200, 'GET', at)
-    const [one] = deployments as readonly { readonly id: number }[] // as the API answers them
+    const [one] = deployments as readonly { readonly id: number }[] // as the API returns them
     await client.expect(409, 'DELETE', `/deployments/${one?.id}`)
   },
 )

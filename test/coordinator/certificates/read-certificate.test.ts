@@ -1,4 +1,4 @@
-/** What is refused of a certificate before any cache sees it, and which names domains cover. */
+/** Which certificates are refused before any cache gets them, and which names their domains cover. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -21,7 +21,7 @@ function refusal(chain: string, key: string): unknown {
   }
 }
 
-void t.test('a right one is read, with its chain in one form', (t) => {
+void t.test('a valid certificate is read, and its chain is normalized', (t) => {
   const read = readCertificate(
     { chain: `${right.chain}\n\n${authority.chain}`, key: right.key },
     Date.now(),
@@ -35,7 +35,7 @@ void t.test('a right one is read, with its chain in one form', (t) => {
   t.end()
 })
 
-void t.test('what is wrong is refused, and said', async (t) => {
+void t.test('an invalid certificate is refused with the reason', async (t) => {
   const expired = await makeDomainCertificate({ names, days: -1 })
   const early = await makeDomainCertificate({ names, startsInDays: 1, days: 3 })
   const weak = await makeDomainCertificate({ names, rsaBits: 1024 })
@@ -65,7 +65,7 @@ void t.test('what is wrong is refused, and said', async (t) => {
     t.match(refusal(chain, key), { kind: 'invalid', errorKey: 'certificate', message })
 })
 
-void t.test('no text makes it throw anything but what a caller did wrong', (t) => {
+void t.test('no input makes it throw anything but a FleetError', (t) => {
   const texts = fc.oneof(
     fc.string(),
     fc.constantFrom(right.chain, right.key, '-----BEGIN X-----\n'),

@@ -1,4 +1,4 @@
-/** A coordinator with agents over real links, whose simulated caches have a TLS listener, or none. */
+/** A coordinator with agents over real links; their simulated caches have a TLS listener or none. */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +21,7 @@ import { makeToken } from '../gateway/service.js'
 interface TlsFleet {
   readonly client: Client
   readonly url: string
-  /** Makes the tag where there is none; resolves when it is Running. */
+  /** Creates missing tags; resolves when the agent is Running. */
   addCache(name: string, tags: readonly string[], options?: CacheOptions): Promise<TlsCache>
 }
 
@@ -33,9 +33,9 @@ export interface TlsCache {
   readonly engine: SimulatedEngine
   readonly agent: RunningAgent
   readonly stateDir: string
-  /** Its files cannot be read for now. */
+  /** While true, the cache cannot read its certificate files. */
   refusing: boolean
-  /** Lines that the agent sent its cache. */
+  /** The `tls.cert.load` commands that the agent sent to its cache. */
   loads(): readonly string[]
 }
 
@@ -89,15 +89,15 @@ async function addCache(
 }
 
 interface TlsCacheSetup extends CacheOptions {
-  /** Of the coordinator: `ws://…`. */
+  /** URL of the coordinator: `ws://…`. */
   readonly url: string
-  /** For the first time. */
+  /** Join token for the first connection. */
   readonly token: string
   readonly name: string
   readonly tags: readonly string[]
 }
 
-/** An agent with its simulated cache; both end with the test. */
+/** An agent with its simulated cache; both stop with the test. */
 export async function startTlsCache(t: TestEnd, setup: TlsCacheSetup): Promise<TlsCache> {
   const { url, token, name, tags, hasTls = true } = setup
   let isRefusing = () => false

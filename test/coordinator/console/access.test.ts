@@ -1,4 +1,4 @@
-/** Who may call the console, and how it says no (docs/behaviour.md, Console). */
+/** Access to the console and its refusals (docs/behaviour.md, Console). */
 import t from 'tap'
 import { basic } from '../../support/http-call.js'
 import { administrator } from '../../support/start-controller.js'
@@ -7,7 +7,7 @@ import { root, startConsole } from './console-client.js'
 const form = 'application/x-www-form-urlencoded'
 
 void t.test(
-  'a form login answers name and role, and a cookie that opens the console',
+  'a form login returns name and role, and a cookie that authenticates calls',
   async (t) => {
     const { call } = await startConsole(t)
     const text = new URLSearchParams({
@@ -25,13 +25,13 @@ void t.test(
   },
 )
 
-void t.test('a session ends by logout, and after 30 minutes without a call', async (t) => {
+void t.test('a session ends at logout, or after 30 minutes without a call', async (t) => {
   const { call, login, controller } = await startConsole(t)
   const { user, password } = administrator
   const gone = await login(user, password)
   t.equal((await call('POST', '/rest/logout', { as: null, cookie: gone })).status, 200)
   t.equal((await call('GET', '/v1/cache', { as: null, cookie: gone })).status, 401)
-  t.equal((await call('GET', '/v1/cache', { cookie: gone })).status, 403, 'beside a right name')
+  t.equal((await call('GET', '/v1/cache', { cookie: gone })).status, 403, 'with valid credentials')
   t.equal((await call('GET', '/v1/cache', { as: 'root:wrong', cookie: gone })).status, 401)
 
   const idle = await login(user, password)
@@ -43,7 +43,7 @@ void t.test('a session ends by logout, and after 30 minutes without a call', asy
   t.equal((await call('GET', '/rest/checkcookie', { as: null, cookie: idle })).status, 401)
 })
 
-void t.test('whoever is wrong about anything is told the same', async (t) => {
+void t.test('every failed login gets the same message', async (t) => {
   const { call } = await startConsole(t)
   const messages = new Set<unknown>()
   for (const as of ['root:wrong', 'nobody:wrong', 'root@nowhere:wrong']) {
@@ -55,7 +55,7 @@ void t.test('whoever is wrong about anything is told the same', async (t) => {
 })
 
 void t.test(
-  'guesses at one account count together, whichever organization they name',
+  'failed logins of an account count together, whichever organization they name',
   async (t) => {
     const { call } = await startConsole(t)
     for (let guess = 0; guess < 10; guess++)
@@ -65,20 +65,20 @@ void t.test(
   },
 )
 
-void t.test('a right password is not an answer to an address that guessed too often', async (t) => {
+void t.test('a correct password is refused from an address with too many failures', async (t) => {
   const { call } = await startConsole(t, { http: { trustedProxies: ['127.0.0.1'] } })
   const from = (address: string, as = root) =>
     call('GET', '/v1/cache', { as, headers: { 'x-forwarded-for': address } })
-  t.equal((await from('192.0.2.1')).status, 200, 'it is remembered of its own caller')
+  t.equal((await from('192.0.2.1')).status, 200, 'the first address can log in')
   for (let guess = 0; guess < 10; guess++)
     t.equal((await from('198.51.100.7', `root:wrong ${guess}`)).status, 401)
   const late = await from('198.51.100.7')
   t.equal(late.status, 429)
   t.match(late.headers.get('retry-after'), /^[1-9][0-9]{0,2}$/)
-  t.equal((await from('192.0.2.1')).status, 200, 'other addresses still reach the account')
+  t.equal((await from('192.0.2.1')).status, 200, 'other addresses can still log in')
 })
 
-void t.test('Basic is of the console only, Bearer of the controller only', async (t) => {
+void t.test('Basic works for the console only, Bearer for the controller only', async (t) => {
   const { call, controller } = await startConsole(t)
   const token = await controller.login()
   const bearer = { authorization: `Bearer ${token}` }
@@ -90,27 +90,27 @@ void t.test('Basic is of the console only, Bearer of the controller only', async
   t.equal(nowhere.status, 404)
   t.hasStrict(nowhere.body, { errorKey: 'path', message: nowhere.body['errorMsg'] })
   const elsewhere = await controller.call('GET', '/api/v2/tags')
-  t.equal(elsewhere.status, 404, 'an unknown path of no API needs no login')
+  t.equal(elsewhere.status, 404, 'an unknown path outside the APIs needs no login')
 })
 
-void t.test('a write with the cookie counts only from pages of this service', async (t) => {
+void t.test('a write with the cookie is accepted only from pages of this service', async (t) => {
   const { call, login, controller } = await startConsole(t)
   const cookie = await login(administrator.user, administrator.password)
   const from = (origin: string) =>
     call('DELETE', '/v1/cache', { as: null, cookie, headers: { origin } })
   for (const origin of ['http://evil.example', 'null', `${controller.base}.evil.example`])
     t.equal((await from(origin)).status, 403, origin)
-  t.equal((await from(controller.base)).status, 405, 'it gets as far as the method')
+  t.equal((await from(controller.base)).status, 405, 'only the method is refused')
 
   const logOut = (origin: string) =>
     call('POST', '/rest/logout', { as: null, cookie, headers: { origin } })
-  t.equal((await logOut('http://evil.example')).status, 403, 'nor does it end the session')
+  t.equal((await logOut('http://evil.example')).status, 403, 'another origin cannot end a session')
   t.equal((await call('GET', '/rest/checkcookie', { as: null, cookie })).status, 200)
   t.equal((await logOut(controller.base)).status, 200)
   t.equal((await logOut('http://evil.example')).status, 200, 'there is no session to end')
 })
 
-void t.test('a wrong path below a path of the console is refused by the console', async (t) => {
+void t.test('an unknown path below a console path is refused by the console', async (t) => {
   const { call } = await startConsole(t)
   const id = 'c00000000000000000000001'
   const paths = [
@@ -126,7 +126,7 @@ void t.test('a wrong path below a path of the console is refused by the console'
     }
 })
 
-void t.test('nobody logs in to learn that a call without credentials is not there', async (t) => {
+void t.test('an unknown path of public calls answers 404 without a login', async (t) => {
   const { call } = await startConsole(t)
   for (const path of ['/rest', '/rest/', '/rest/nothing', '/rest/version/', '/rest/status/all'])
     for (const method of ['GET', 'POST', 'PROPFIND']) {

@@ -1,10 +1,10 @@
-/** Bans for a group: whom they reach, what they answer, what is refused (docs/behaviour.md, Console bans). */
+/** Bans for a group: target caches, answers and refusals (docs/behaviour.md, Console bans). */
 import t from 'tap'
 import { toObjectId } from '../../../src/resources/object-id.js'
 import { enrol } from '../controller/client.js'
 import { startConsole } from './console-client.js'
 
-void t.test('a ban is for the caches of the group; who is away is told later', async (t) => {
+void t.test('a ban targets the caches of a group; disconnected caches get it later', async (t) => {
   const { call, controller } = await startConsole(t)
   const { body: group } = await call('POST', '/v1/group', { body: { name: 'site' } })
   const path = `/v1/group/${String(group['id'])}`
@@ -12,7 +12,7 @@ void t.test('a ban is for the caches of the group; who is away is told later', a
   await enrol(controller, 'other')
   const nobody = await call('POST', `${path}/ban`, { body: { expression: 'req.url ~ x' } })
   t.equal(nobody.status, 200)
-  t.match(nobody.body, { state: 2, done: 0, total: 0, results: [] }, 'it has no caches')
+  t.match(nobody.body, { state: 2, done: 0, total: 0, results: [] }, 'the group has no caches')
 
   t.equal((await call('PUT', `${path}/cache/${cacheId}`)).status, 204)
   const answer = await call('POST', `${path}/ban`, {
@@ -31,10 +31,10 @@ void t.test('a ban is for the caches of the group; who is away is told later', a
     .select('target')
     .where('id', '=', Number(answer.body['id']))
     .executeTakeFirstOrThrow()
-  t.match(JSON.parse(target), { vclGroup: { name: 'site' } }, 'an invalidation as any other')
+  t.match(JSON.parse(target), { vclGroup: { name: 'site' } }, 'a ban is an ordinary invalidation')
 })
 
-void t.test('a malformed ban is refused before anything is asked of a cache', async (t) => {
+void t.test('a malformed ban is refused before any cache is asked', async (t) => {
   const { call } = await startConsole(t)
   const { body: group } = await call('POST', '/v1/group', { body: { name: 'site' } })
   const path = `/v1/group/${String(group['id'])}/ban`

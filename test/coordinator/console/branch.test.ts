@@ -1,4 +1,4 @@
-/** VCL branches of the console: who sees and who changes one, and which caches a push asks. */
+/** VCL branches of the console: who can see and change one, and which caches compile a push. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -33,7 +33,7 @@ function actorOf(role: ConsoleRole, organization: number | null, own: readonly n
   }
 }
 
-void t.test('nobody but an Admin sees what none of its groups uses, save what is free', (t) => {
+void t.test('non-Admins see branches of their groups; a User also sees unused ones', (t) => {
   fc.assert(
     fc.property(actor, place, (caller, branch) => {
       const { role = 'ReadOnly', groupIds: own } = caller.console ?? {}
@@ -47,7 +47,7 @@ void t.test('nobody but an Admin sees what none of its groups uses, save what is
   t.end()
 })
 
-void t.test('what may be changed is seen, and used by no group of others', (t) => {
+void t.test('a changeable branch is visible and not used by groups of others', (t) => {
   fc.assert(
     fc.property(actor, place, (caller, branch) => {
       if (!mayChangeBranch(caller, branch)) return
@@ -60,13 +60,13 @@ void t.test('what may be changed is seen, and used by no group of others', (t) =
   t.end()
 })
 
-void t.test('an Admin changes all of its organization; who came otherwise, nothing', (t) => {
+void t.test('an Admin changes all of its organization; a non-console caller nothing', (t) => {
   const branch = { organizationId: 1, groupIds: [1, 2] }
   t.ok(mayChangeBranch(actorOf('Admin', 1, []), branch))
   const { console: standing, ...other } = actorOf('Admin', 1, [])
   t.equal(standing?.role, 'Admin')
   t.notOk(seesBranch(other, branch) || mayChangeBranch(other, branch))
-  t.notOk(mayChangeBranch(actorOf('User', 1, [1]), branch), 'another group has it too')
+  t.notOk(mayChangeBranch(actorOf('User', 1, [1]), branch), 'another group uses it as well')
   t.ok(seesBranch(actorOf('User', 1, [1]), branch))
   t.end()
 })
@@ -81,7 +81,7 @@ const cache: fc.Arbitrary<BranchCache> = fc.record({
   }),
 })
 
-void t.test('a push asks one cache of each release that is there', (t) => {
+void t.test('a push asks one running cache of each release', (t) => {
   fc.assert(
     fc.property(fc.array(cache), (caches) => {
       const there = caches.filter(({ state }) => state === agentStates.Running)

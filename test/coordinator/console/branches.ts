@@ -1,4 +1,4 @@
-/** Branches as tests of the console make them, and caches that compile. */
+/** Helpers that create branches and compiling caches for tests of the console. */
 import type { Test } from 'tap'
 import { instructionSubject } from '../../../src/coordinator/bus/subjects.js'
 import { parseObjectId } from '../../../src/resources/object-id.js'
@@ -11,9 +11,9 @@ import type { Fixture, MadeGroup } from './group-fixture.js'
 export const vcl = (mark: string) => `vcl 4.1;\nbackend default none;\n# ${mark}\n`
 
 export interface Branches {
-  /** Answers the branch. */
+  /** Returns the branch. */
   readonly make: (name: string, content?: string) => Promise<Json>
-  /** Of a text, onto a commit or in any case. */
+  /** Pushes a text onto a commit, or unconditionally without `onto`. */
   readonly push: (branchId: unknown, text: string, onto?: unknown) => Promise<CallAnswer>
   readonly head: (branchId: unknown) => Promise<Json>
 }
@@ -30,7 +30,7 @@ export function branchesOf({ call }: Pick<ConsoleClient, 'call'>): Branches {
   }
 }
 
-/** A group with this branch. */
+/** Creates a group with this branch. */
 export async function makeGroupWith(
   fixture: Fixture,
   name: string,
@@ -41,7 +41,7 @@ export async function makeGroupWith(
   return group
 }
 
-/** A cache in the group; whatever has `broken` in it does not compile there. Answers the texts that it is asked to compile. */
+/** Adds a cache that rejects texts containing `broken`. Returns the texts that the cache is asked to compile. */
 export async function addCompilingCache(
   t: Test,
   fixture: Fixture,
@@ -69,11 +69,11 @@ export async function addCompilingCache(
 interface CompilingCache {
   readonly group: MadeGroup
   readonly name: string
-  /** Of the engine. */
+  /** Version of the engine. */
   readonly version: string
 }
 
-/** As varnishd says it. */
+/** A compile error as varnishd prints it. */
 const refusal = `Message from VCC-compiler:
 Expected ';' got '}'
 (program line 393), at

@@ -1,4 +1,4 @@
-/** Caches in the console: what they are called, who changes and asks them; the agent's session is played (docs/behaviour.md, Console caches). */
+/** Caches in the console: names, changes and commands; the agent's session is simulated (docs/behaviour.md, Console caches). */
 import t, { type Test } from 'tap'
 import { agentRevokedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
@@ -13,7 +13,7 @@ import { startFixture, type Fixture } from './group-fixture.js'
 interface Harness extends Fixture {
   /** A cache and its path; its agent is enrolled without a link. */
   readonly join: (name: string, options?: EnrolOptions) => Promise<{ id: number; at: string }>
-  /** Fails the test unless it is refused so. */
+  /** Fails the test unless the call is refused with this status; returns the message. */
   readonly refuse: (
     status: number,
     method: string,
@@ -38,7 +38,7 @@ async function startHarness(t: Test): Promise<Harness> {
   }
 }
 
-void t.test('a cache is named by its machine, its port and its folder', async (t) => {
+void t.test('the name of a cache is made of its host, port and working directory', async (t) => {
   const { join, expect } = await startHarness(t)
   const engine = { host: '127.0.0.1', port: 80, version: '7.1.1', workingDirectory: '/run/v' }
   const description = {
@@ -76,7 +76,7 @@ void t.test('a cache is named by its machine, its port and its folder', async (t
   t.match(await expect(200, 'GET', older.at), { name: '10.0.0.1:6081_edge-2', engineRevision: '' })
 })
 
-void t.test('PATCH merges name and description, and ignores all else', async (t) => {
+void t.test('PATCH merges name and description, and ignores other fields', async (t) => {
   const { join, expect, refuse, call } = await startHarness(t)
   const { at } = await join('edge-1')
   const before = await expect(200, 'GET', at)
@@ -102,14 +102,14 @@ void t.test('PATCH merges name and description, and ignores all else', async (t)
   await refuse(415, 'PATCH', at, { text: 'name=x', type: 'application/x-www-form-urlencoded' })
 })
 
-void t.test('DELETE forgets the agent and revokes its key', async (t) => {
+void t.test('DELETE removes the agent and revokes its key', async (t) => {
   const { join, expect, service } = await startHarness(t)
   const { id, at } = await join('edge-1')
   const revoked: unknown[] = []
   service.bus.subscribe(agentRevokedSubject, (hint) => revoked.push(hint))
   await expect(204, 'DELETE', at)
   t.same(await expect(404, 'GET', at), { message: `${at.slice(10)} was not found` })
-  await eventually('the revocation', () => revoked.length === 1)
+  await eventually('the revocation is published', () => revoked.length === 1)
   t.same(revoked, [{ agentIds: [id] }])
 })
 
@@ -124,7 +124,7 @@ const changes: readonly (readonly [string, string, unknown])[] = [
 
 const readings = ['', '/status', '/params', '/consistency', '/backends', '/bans']
 
-void t.test('an organization changes its own caches, and reads the shared ones', async (t) => {
+void t.test('an organization changes its own caches and reads shared ones', async (t) => {
   const harness = await startHarness(t)
   const { join, as, refuse, makeOrganization } = harness
   const [red, blue] = [await makeOrganization('red'), await makeOrganization('blue')]
@@ -139,10 +139,10 @@ void t.test('an organization changes its own caches, and reads the shared ones',
   const asked = playSession(t, harness, shared.id, () => done('said'))
   for (const [method, path, body] of changes)
     await refuse(403, method, `${shared.at}${path}`, { as: red.boss, body })
-  t.same(asked, [], 'nothing of it reached the agent')
+  t.same(asked, [], 'no call was sent to the agent')
 })
 
-void t.test('users see the caches of their groups only; who reads changes nothing', async (t) => {
+void t.test('users see only the caches of their groups; readers change nothing', async (t) => {
   const harness = await startHarness(t)
   const { join, as, refuse, makeGroup, makeUser } = harness
   const red = await harness.makeOrganization('red')
@@ -178,11 +178,11 @@ void t.test('users see the caches of their groups only; who reads changes nothin
     message: 'said',
   })
   const nobody = await makeUser('rea', { organizationId: null, role: 'ReadOnly', groups: [] })
-  t.same(await listNames(harness, nobody), [], 'without groups there is nothing to see')
+  t.same(await listNames(harness, nobody), [], 'a user without groups sees no caches')
   await refuse(404, 'GET', own.at, { as: nobody })
 })
 
-void t.test('a long list is whole, and in order', async (t) => {
+void t.test('a long list is complete and in order', async (t) => {
   const harness = await startHarness(t)
   const names = Array.from({ length: 130 }, (_, index) => `edge-${1000 + index}`)
   for (const name of names) await addAgent(harness.service.store.queries, name)
@@ -190,17 +190,17 @@ void t.test('a long list is whole, and in order', async (t) => {
   const pages = []
   for (const page of [1, 2, 3]) {
     const { list } = await harness.expect(200, 'GET', `/v1/cache/${page}/60`)
-    pages.push(...(list as Json[]).map((cache) => cache['agentName'])) // of its schema
+    pages.push(...(list as Json[]).map((cache) => cache['agentName'])) // as in its schema
   }
   t.same(pages, names)
 })
 
 async function listNames({ as }: Fixture, who = root): Promise<unknown[]> {
   const { caches } = await as(who)(200, 'GET', '/v1/cache')
-  return (caches as Json[]).map((cache) => cache['agentName']) // of its schema
+  return (caches as Json[]).map((cache) => cache['agentName']) // as in its schema
 }
 
-void t.test('a cache that cannot be asked is told of with 503 inside of 200', async (t) => {
+void t.test('an unreachable cache is reported as 503 inside a 200 answer', async (t) => {
   const harness = await startHarness(t)
   const { join, expect } = harness
   const { id, at } = await join('edge-1')
@@ -226,10 +226,10 @@ void t.test('a cache that cannot be asked is told of with 503 inside of 200', as
     .where('id', '=', id)
     .execute()
   t.match(await expect(200, 'GET', `${at}/status`), { responseStatus: 503, responseString: /Down/ })
-  t.equal(asked.length, askedBefore, 'one that is Down is not asked')
+  t.equal(asked.length, askedBefore, 'an agent that is Down is not asked')
 })
 
-void t.test('a command is text or JSON, and one of the allowed ones', async (t) => {
+void t.test('a command is text or JSON, and must be allowed', async (t) => {
   const harness = await startHarness(t)
   const { join, refuse, call } = harness
   const { id, at } = await join('edge-1')
@@ -253,5 +253,5 @@ void t.test('a command is text or JSON, and one of the allowed ones', async (t) 
   await refuse(400, 'POST', path)
   await refuse(415, 'POST', path, { text: '<a/>', type: 'application/xml' })
   await refuse(405, 'GET', path)
-  t.equal(asked.length, 3, 'what is refused never reaches the agent')
+  t.equal(asked.length, 3, 'refused commands are not sent to the agent')
 })

@@ -1,4 +1,4 @@
-/** Whether a cache is as it should be, and what the console calls it. */
+/** Whether a cache is consistent, and its name in the console. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -33,16 +33,16 @@ const desired = (changes: Partial<DesiredEngine>): DesiredEngine => ({
   ...changes,
 })
 
-void t.test('the VCL in use and the labels count, and not what is loaded beside them', (t) => {
+void t.test('consistency depends on the active VCL and labels, not on other VCLs', (t) => {
   const labels = [{ label: 'cf-l-1', program: 'cf-1-a-1' }]
   const routed = desired({ active: 'cf-r-b', labels })
   const seen = (...vcls: SeenVcl[]) => judgeConsistency(routed, observation({ vcls })).vclConsistent
   const right = [vcl('cf-r-b', 'active'), vcl('cf-l-1', 'available', 'cf-1-a-1')]
   t.ok(seen(...right))
   t.ok(seen(...right, vcl('boot')))
-  t.notOk(seen(vcl('cf-r-b', 'active')), 'the label is gone')
-  t.notOk(seen(vcl('cf-r-b', 'active'), vcl('cf-l-1', 'available', 'boot')), 'it was moved')
-  t.notOk(seen(vcl('boot', 'active'), vcl('cf-r-b'), ...right.slice(1)), 'another is in use')
+  t.notOk(seen(vcl('cf-r-b', 'active')), 'the label is missing')
+  t.notOk(seen(vcl('cf-r-b', 'active'), vcl('cf-l-1', 'available', 'boot')), 'the label was moved')
+  t.notOk(seen(vcl('boot', 'active'), vcl('cf-r-b'), ...right.slice(1)), 'another VCL is active')
   t.match(judgeConsistency(routed, observation({ vcls: right })), { vclName: 'cf-r-b' })
   t.match(judgeConsistency(routed, observation({ vcls: [] })), {
     vclName: '',
@@ -51,15 +51,15 @@ void t.test('the VCL in use and the labels count, and not what is loaded beside 
   t.end()
 })
 
-void t.test('before the first deploy a foreign VCL is right where its agent says so', (t) => {
+void t.test('a foreign VCL is consistent before the first deploy if the agent agrees', (t) => {
   const vcls = [vcl('boot', 'active')]
   t.ok(judgeConsistency(idleEngine, observation({ vcls })).vclConsistent)
   t.notOk(judgeConsistency(idleEngine, observation({ vcls, isEffective: false })).vclConsistent)
-  t.notOk(judgeConsistency(desired({}), observation({ vcls })).vclConsistent, 'and later it is not')
+  t.notOk(judgeConsistency(desired({}), observation({ vcls })).vclConsistent, 'not after a deploy')
   t.end()
 })
 
-void t.test('the changeset has the parameters that are not as they should be', (t) => {
+void t.test('the changeset lists the parameters that differ from the desired state', (t) => {
   const params = [
     { name: 'default_ttl', value: '10' },
     { name: 'default_grace', value: '20' },
@@ -78,7 +78,7 @@ void t.test('the changeset has the parameters that are not as they should be', (
   t.end()
 })
 
-void t.test('a cache that shows what is wanted is consistent, whatever that is', (t) => {
+void t.test('a cache with the desired parameters is consistent', (t) => {
   const values = fc.dictionary(fc.stringMatching(/^[a-z]{3,8}$/), fc.stringMatching(/^[0-9]{1,5}$/))
   fc.assert(
     fc.property(values, fc.boolean(), (wanted, isEffective) => {
@@ -94,7 +94,7 @@ void t.test('a cache that shows what is wanted is consistent, whatever that is',
   t.end()
 })
 
-void t.test('a cache is called by its host, port and folder', (t) => {
+void t.test('the name of a cache is made of its host, port and working directory', (t) => {
   const cache = {
     name: 'edge-1',
     hostName: 'web7',
@@ -108,6 +108,6 @@ void t.test('a cache is called by its host, port and folder', (t) => {
     t.equal(readCacheHost({ ...cache, engineHost }), 'web7', engineHost)
   for (const engineHost of ['10.0.0.1', 'cache.example', '2001:db8::1', '1270.example', '::10'])
     t.equal(readCacheHost({ ...cache, engineHost }), engineHost)
-  t.equal(readCacheHost({ ...cache, hostName: '' }), 'edge-1', 'of an earlier agent')
+  t.equal(readCacheHost({ ...cache, hostName: '' }), 'edge-1', 'earlier agents send no host name')
   t.end()
 })

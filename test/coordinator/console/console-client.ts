@@ -1,4 +1,4 @@
-/** A controller with its console, and a caller of the console: by name and password, or by the cookie of a login. */
+/** A controller with its console, and a client that calls it with a name and password or with the cookie of a login. */
 import type { Test } from 'tap'
 import { basic, callHttp, type CallAnswer } from '../../support/http-call.js'
 import {
@@ -9,11 +9,11 @@ import {
 } from '../../support/start-controller.js'
 
 export interface ConsoleCall {
-  /** `name:password`; null: none. The first administrator's unless given. */
+  /** `name:password`; null: no credentials. Default: the first administrator. */
   readonly as?: string | null
   readonly cookie?: string
   readonly body?: unknown
-  /** Sent as it is, with `type`. */
+  /** Sent unchanged, with `type`. */
   readonly text?: string
   readonly type?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -23,7 +23,7 @@ export interface ConsoleClient {
   readonly controller: Controller
   /** `path` below /api. */
   readonly call: (method: string, path: string, call?: ConsoleCall) => Promise<CallAnswer>
-  /** Answers the cookie: `JSESSIONID=…`. */
+  /** Returns the cookie: `JSESSIONID=…`. */
   readonly login: (user: string, password: string) => Promise<string>
 }
 
@@ -50,7 +50,7 @@ export async function startConsole(
   }
 }
 
-/** Of a console that runs already. */
+/** A client for a running console. */
 export function callsTo(base: string): ConsoleClient['call'] {
   return async (method, path, given = {}) => {
     const { as = root, cookie, headers, ...sent } = given

@@ -1,4 +1,4 @@
-/** People's tags and the members of groups are apart: whatever the one side does, the other stays as it was. */
+/** Tags that people assign and the members of groups are independent: a change to one leaves the other unchanged. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { parseObjectId } from '../../../src/resources/object-id.js'
@@ -20,7 +20,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 12 },
 )
 
-/** What must be true; numbers of groups and caches are their places in these lists. */
+/** The expected state; groups and caches are numbered by their index in these lists. */
 interface World {
   readonly caches: readonly string[]
   readonly groups: MadeGroup[]
@@ -81,7 +81,7 @@ async function look(t: Test, { fleet, list }: Fixture, world: World): Promise<vo
   t.same(counts, [1 + Number(isTagged[0]), Number(isTagged[1])])
 }
 
-void t.test('neither the console nor people touch what the other gave', async (t) => {
+void t.test('members of groups and assigned tags do not affect each other', async (t) => {
   const fixture = await startFixture(t)
   const world = await makeWorld(fixture)
   const property = fc.asyncProperty(steps, async (all) => {

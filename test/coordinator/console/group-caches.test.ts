@@ -1,4 +1,4 @@
-/** Which caches are in a group of the console, who may say so, and what keeps a cache out (docs/behaviour.md, Console groups). */
+/** Membership of caches in groups of the console: who may change it, and which caches are refused (docs/behaviour.md, Console groups). */
 import t from 'tap'
 import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
 import { readGroupsOfAgents } from '../../../src/coordinator/fleet/group-members.js'
@@ -7,7 +7,7 @@ import { startFixture, type Fixture, type MadeGroup } from './group-fixture.js'
 
 const nobody = toObjectId('cache', 4711)
 
-/** From the cache's side: the group's number. */
+/** The number of the group, read from the cache. */
 async function groupOf({ service }: Fixture, cache: string): Promise<number | undefined> {
   const agentId = parseObjectId('cache', cache) ?? 0
   return (await readGroupsOfAgents(service.store.queries, [agentId])).get(agentId)?.id
@@ -16,7 +16,7 @@ async function groupOf({ service }: Fixture, cache: string): Promise<number | un
 const cachesOf = async ({ expect }: Fixture, { path }: MadeGroup): Promise<unknown> =>
   (await expect(200, 'GET', path))['caches']
 
-void t.test('caches join and leave, seen from both sides', async (t) => {
+void t.test('the group and the cache both show that a cache joins and leaves', async (t) => {
   const fixture = await startFixture(t)
   const { expect, makeGroup, makeCache } = fixture
   const [bb, cc] = [await makeGroup('bb'), await makeGroup('cc')]
@@ -38,7 +38,7 @@ void t.test('caches join and leave, seen from both sides', async (t) => {
   await expect(404, 'PUT', `/v1/group/${toObjectId('group', 4711)}/cache/${two}`)
 })
 
-void t.test('a cache in a group is in use, be anything deployed there or not', async (t) => {
+void t.test('a cache in a group cannot be deleted, even if nothing is deployed', async (t) => {
   const fixture = await startFixture(t)
   const { expect, makeGroup, makeCache } = fixture
   const bb = await makeGroup('bb')
@@ -52,7 +52,7 @@ void t.test('a cache in a group is in use, be anything deployed there or not', a
   t.same(await cachesOf(fixture, bb), [])
 })
 
-void t.test('a cache that a group of the controller holds stays out', async (t) => {
+void t.test('a cache of a controller group cannot join a console group', async (t) => {
   const fixture = await startFixture(t)
   const { expect, fleet, makeGroup, service } = fixture
   const placed = await placeGroup({ service, expect: fleet }, ['one'])
@@ -68,11 +68,11 @@ void t.test('a cache that a group of the controller holds stays out', async (t) 
     .set({ root: 0 })
     .where('console', '=', 0)
     .execute()
-  t.match((await join())['message'], /"site"/, 'one with domains too')
+  t.match((await join())['message'], /"site"/, 'a group with domains blocks as well')
   t.same(await cachesOf(fixture, bb), [])
 })
 
-void t.test('an organization has its own caches and groups, whatever others have', async (t) => {
+void t.test('organizations cannot use caches and groups of each other', async (t) => {
   const fixture = await startFixture(t)
   const { as, expect, list, makeGroup, makeCache, makeOrganization } = fixture
   const [red, blue] = [await makeOrganization('red'), await makeOrganization('blue')]
@@ -93,7 +93,7 @@ void t.test('an organization has its own caches and groups, whatever others have
     (await list(red.boss)).map(({ id }) => id),
     [group.id],
   )
-  t.same((await list()).length, 2, 'the system administrator sees all')
+  t.same((await list()).length, 2, 'the system administrator sees both groups')
   t.match(
     (await expect(409, 'PUT', `${group.path}/cache/${foreign}`))['message'],
     /another organization/,
@@ -105,7 +105,7 @@ void t.test('an organization has its own caches and groups, whatever others have
   t.notMatch(taken['message'], /same name/)
 })
 
-void t.test('a User writes to the groups it was given, a ReadOnly reads them', async (t) => {
+void t.test('a User changes its assigned groups, a ReadOnly user reads them', async (t) => {
   const fixture = await startFixture(t)
   const { as, call, expect, list, makeGroup, makeCache, makeUser } = fixture
   const [given, other] = [await makeGroup('given'), await makeGroup('other')]

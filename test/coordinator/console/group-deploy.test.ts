@@ -1,4 +1,4 @@
-/** What a deploy says of each cache of a group of the console. */
+/** What a deploy reports for each cache of a group of the console. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -27,7 +27,7 @@ const end: fc.Arbitrary<DeployEnd> = fc.oneof(
 )
 const cache = fc.record({ id: cacheId, isThere: fc.boolean() })
 
-void t.test('a cache is said to serve it only when it is there and does', (t) => {
+void t.test('a cache is reported as serving only when it is running and serves it', (t) => {
   fc.assert(
     fc.property(end, cache, (ended, one) => {
       const at = ended.kind === 'begun' ? ended.places.get(one.id) : undefined
@@ -40,7 +40,7 @@ void t.test('a cache is said to serve it only when it is there and does', (t) =>
   t.end()
 })
 
-void t.test('whatever a cache refused is told with its words, and deployed nowhere', (t) => {
+void t.test('a refusal carries the message of the cache and fails the deploy', (t) => {
   fc.assert(
     fc.property(end, cache, (ended, one) => {
       const { compilation, deploy } = judgeCache(ended, one)
@@ -53,7 +53,7 @@ void t.test('whatever a cache refused is told with its words, and deployed nowhe
   t.end()
 })
 
-void t.test('it is deployed when each cache serves it, and there is one', (t) => {
+void t.test('a commit is deployed when there is a cache and every cache serves it', (t) => {
   t.notOk(isDeployed([]))
   fc.assert(
     fc.property(end, fc.array(cache, { minLength: 1 }), (ended, caches) => {
@@ -65,7 +65,7 @@ void t.test('it is deployed when each cache serves it, and there is one', (t) =>
   t.end()
 })
 
-void t.test('of caches that are not there it is said', (t) => {
+void t.test('missing caches are reported as unavailable', (t) => {
   const away = { id: 1, isThere: false }
   const nowhere: DeployEnd = { kind: 'begun', places: new Map() }
   t.match(judgeCache(nowhere, away), { deploy: { statusCode: 503 } })

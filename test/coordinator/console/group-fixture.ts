@@ -1,4 +1,4 @@
-/** A console with groups and caches in it, and people of organizations who call it. */
+/** A console with groups, caches and users of several organizations. */
 import type { Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import type { StateService } from '../../../src/coordinator/service.js'
@@ -9,7 +9,7 @@ import { root, startConsole, type ConsoleClient } from './console-client.js'
 
 export interface MadeGroup {
   readonly id: string
-  /** As the controller knows it. */
+  /** Its id in the controller. */
   readonly number: number
   readonly path: string
 }
@@ -18,22 +18,22 @@ type Expect = (status: number, method: string, path: string, body?: unknown) => 
 
 export interface Fixture extends ConsoleClient {
   readonly service: StateService
-  /** As the system administrator; fails the test when the status is another. */
+  /** Calls as the system administrator; fails the test on any other status. */
   readonly expect: Expect
-  /** `who`: `name:password`. */
+  /** Calls as `who` (`name:password`). */
   readonly as: (who: string) => Expect
-  /** The groups that one sees. */
+  /** The groups visible to `who`. */
   readonly list: (who?: string) => Promise<Json[]>
-  /** Of the controller, below /api/v1, in the name of the system administrator; of a list the array. */
+  /** Calls the controller below /api/v1 as the system administrator; returns the array of a list. */
   readonly fleet: (status: number, method: string, path: string, body?: unknown) => Promise<Json>
   readonly makeGroup: (name: string, who?: string) => Promise<MadeGroup>
-  /** Answers its id in the console. */
+  /** Returns the id of the cache in the console. */
   readonly makeCache: (name: string, options?: EnrolOptions) => Promise<string>
-  /** With its administrator, who is answered as `name:password`. */
+  /** Creates it with an administrator; returns its credentials as `name:password`. */
   readonly makeOrganization: (
     name: string,
   ) => Promise<{ readonly id: number; readonly boss: string }>
-  /** Answers `name:password`. */
+  /** Returns `name:password`. */
   readonly makeUser: (name: string, user: NewUser) => Promise<string>
 }
 

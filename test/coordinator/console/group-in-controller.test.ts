@@ -1,4 +1,4 @@
-/** A group of the console in the controller: nothing but the group itself is there, and it is read-only. */
+/** A console group in the controller: only the group itself is visible, and it is read-only. */
 import t from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
 import { placeGroup } from '../controller/placed-group.js'
@@ -9,7 +9,7 @@ import { startFixture, type Fixture } from './group-fixture.js'
 
 const kindsRead = ['tag', 'deployment', 'agent', 'jointoken', 'file', 'domain', 'vclgroup']
 
-void t.test('nothing that the controller answers depends on it', async (t) => {
+void t.test('a console group changes no other answer of the controller', async (t) => {
   const fixture = await startFixture(t)
   const { service, fleet, makeGroup, makeCache, expect } = fixture
   await placeGroup({ service, expect: fleet }, ['edge'])
@@ -47,7 +47,7 @@ void t.test('nothing that the controller answers depends on it', async (t) => {
   ])
 })
 
-/** Every list by every filter, and every first object, of the controller. */
+/** Reads every list of the controller with every filter, and every first object. */
 async function readAll({ controller }: Fixture): Promise<ReadonlyMap<string, string>> {
   const token = await controller.login()
   const answers = new Map<string, string>()
@@ -61,7 +61,7 @@ async function readAll({ controller }: Fixture): Promise<ReadonlyMap<string, str
   return answers
 }
 
-/** What caches would have to answer is left out: they have no link here. */
+/** Excludes routes that need an answer of a cache: the caches have no link here. */
 function isRead(route: Route): boolean {
   const kind = kindIn(route) ?? route.path.slice(1).replace(/s$/, '')
   if (route.method !== 'GET' || !kindsRead.includes(kind) || sampleOf(route).params) return false
@@ -75,7 +75,7 @@ function queriesOf({ query }: Route): readonly string[] {
   return ['', ...filters.flatMap((one) => [`${one}=*`, `${one}=1`, `sort=${one}:desc`])]
 }
 
-void t.test('writes and verbs on it are conflicts in the controller', async (t) => {
+void t.test('writes and verbs on a console group are conflicts in the controller', async (t) => {
   const { controller, makeGroup } = await startFixture(t)
   const group = await makeGroup('bb')
   const token = await controller.login()

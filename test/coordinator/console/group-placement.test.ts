@@ -1,5 +1,5 @@
 /**
- * A deployed group of the console is placed on all of its caches that are there, and follows who joins and leaves
+ * A deployed group of the console is placed on all its existing caches, and follows caches that join and leave
  * (docs/behaviour.md, Console groups).
  */
 import t from 'tap'
@@ -15,7 +15,7 @@ import { startFixture, type Fixture, type MadeGroup } from './group-fixture.js'
 const sha = 'f'.repeat(64)
 const names = ['one', 'two', 'three', 'four']
 
-/** As after a deploy that found no cache yet. */
+/** The state after a deploy without any cache. */
 async function setDeployed({ service }: Fixture, { number }: MadeGroup): Promise<void> {
   const group = await findGroup(service.store.queries, { kind: 'all' }, number)
   const source = { sha, text: 'vcl 4.1;', sourceMap: { files: [], segments: [] } }
@@ -35,7 +35,7 @@ async function setDeployed({ service }: Fixture, { number }: MadeGroup): Promise
   })
 }
 
-/** One pass of what follows tags in the background; answers where the group is. */
+/** Runs the placement follower once; returns the agents that the group is placed on. */
 async function follow({ service }: Fixture, { number }: MadeGroup): Promise<readonly number[]> {
   const judge = createTextJudge(service, () => undefined)
   await service.leases.run('placement', (lease) =>
@@ -45,7 +45,7 @@ async function follow({ service }: Fixture, { number }: MadeGroup): Promise<read
   return places.map(({ agentId }) => agentId).sort()
 }
 
-void t.test('who joins is deployed to, who leaves is not, whatever their number', async (t) => {
+void t.test('a deployed group follows caches that join and leave it', async (t) => {
   const fixture = await startFixture(t)
   const { expect, fleet, makeGroup, makeCache } = fixture
   const group = await makeGroup('bb')
@@ -54,7 +54,7 @@ void t.test('who joins is deployed to, who leaves is not, whatever their number'
   const relate = (method: string, number: number) =>
     expect(204, method, `${group.path}/cache/${caches[number - 1] ?? ''}`)
   for (const number of [one, two]) await relate('PUT', number)
-  t.same(await follow(fixture, group), [], 'idle until it is deployed')
+  t.same(await follow(fixture, group), [], 'a group is idle until it is deployed')
 
   await setDeployed(fixture, group)
   t.same(await follow(fixture, group), [one, two])
@@ -63,7 +63,7 @@ void t.test('who joins is deployed to, who leaves is not, whatever their number'
   await relate('DELETE', one)
   t.same(await follow(fixture, group), [two, three])
   for (const number of [two, three]) await relate('DELETE', number)
-  t.same(await follow(fixture, group), [], 'the last may leave too')
+  t.same(await follow(fixture, group), [], 'the last cache may leave as well')
 
   await relate('PUT', one)
   await follow(fixture, group)
@@ -87,7 +87,7 @@ void t.test('who joins is deployed to, who leaves is not, whatever their number'
 })
 
 void t.test(
-  'no group of the controller comes to a member, be its group deployed or not',
+  'the controller places no group on a member of a console group, deployed or not',
   async (t) => {
     const { expect, fleet, makeGroup, makeCache } = await startFixture(t)
     const group = await makeGroup('bb')

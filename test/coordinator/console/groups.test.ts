@@ -1,4 +1,4 @@
-/** Groups of the console: their fields, who sees them, and what keeps one from being deleted (docs/behaviour.md, Console groups). */
+/** Groups of the console: their fields, who can see them, and what blocks a deletion (docs/behaviour.md, Console groups). */
 import t from 'tap'
 import { toCommitId, toObjectId } from '../../../src/resources/object-id.js'
 import { placeGroup } from '../controller/placed-group.js'
@@ -6,7 +6,7 @@ import { startFixture } from './group-fixture.js'
 
 const nowhere = toObjectId('group', 4711)
 
-void t.test('a group is made, read, listed, paged, changed and deleted', async (t) => {
+void t.test('a group can be created, read, listed, paged, changed and deleted', async (t) => {
   const { expect, list } = await startFixture(t)
 
   const made = await expect(201, 'POST', '/v1/group', {
@@ -44,7 +44,7 @@ void t.test('a group is made, read, listed, paged, changed and deleted', async (
   t.equal((await list()).length, 1)
 })
 
-void t.test('what is refused says what would be right', async (t) => {
+void t.test('a refusal names the reason or the valid form', async (t) => {
   const { call, expect, list } = await startFixture(t)
   await expect(201, 'POST', '/v1/group', { name: 'bb' })
   const cases: [number, string, string, unknown, RegExp][] = [
@@ -70,7 +70,7 @@ void t.test('what is refused says what would be right', async (t) => {
   t.equal((await list()).length, 1)
 })
 
-void t.test('a group in use is not deleted, and says what to take out first', async (t) => {
+void t.test('a group in use cannot be deleted; the refusal lists what to remove', async (t) => {
   const fixture = await startFixture(t)
   const { expect, makeGroup, makeCache, service } = fixture
   const group = await makeGroup('bb')
@@ -106,7 +106,7 @@ void t.test('a group in use is not deleted, and says what to take out first', as
 })
 
 void t.test(
-  'root groups of the controller are shown with their caches, and not changed',
+  'the console shows root groups of the controller with their caches, read-only',
   async (t) => {
     const { controller, call, fleet } = await startFixture(t)
     const client = { service: controller.service, expect: fleet }

@@ -1,4 +1,4 @@
-/** The license of the console: what is refused without one, who may give one, and what counts as one (docs/behaviour.md, Console license). */
+/** The license of the console: which calls need one, how to upload one, and which texts are valid (docs/behaviour.md, Console license). */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const upload = ({ call }: ConsoleClient, text: string) =>
 
 const grace = 'x-console-grace-left'
 
-void t.test('without a key licenses are off: nothing is refused, none is taken', async (t) => {
+void t.test('without a key, no call needs a license and no license is accepted', async (t) => {
   const client = await startConsole(t)
   const { body, headers } = await client.call('GET', '/v1/license')
   t.match(body, { state: 'off', name: null, expires: null })
@@ -25,7 +25,7 @@ void t.test('without a key licenses are off: nothing is refused, none is taken',
   t.equal((await upload(client, makeLicense(30))).status, 409)
 })
 
-void t.test('without a license every call is 402 but those that bring one', async (t) => {
+void t.test('without a license every call answers 402, except license calls', async (t) => {
   const client = await startConsole(t, { licenseKey: vendor.publicKey })
   const { call, login, controller } = client
   for (const route of controller.consoleRoutes) {
@@ -34,17 +34,17 @@ void t.test('without a license every call is 402 but those that bring one', asyn
     const answer = await call(route.method, path)
     t.equal(answer.status, 402, route.operationId)
     t.match(answer.body['message'], /there is no license/)
-    t.equal((await call(route.method, path, { as: null })).status, 401, 'nobody is told of it')
+    t.equal((await call(route.method, path, { as: null })).status, 401, 'no credentials are 401')
   }
   t.match(await login('root', 'correct horse battery'), /^JSESSIONID=/)
   t.equal((await call('GET', '/rest/version')).status, 200)
   t.match((await call('GET', '/v1/license')).body, { state: 'missing' })
   const token = await controller.login()
   const session = await controller.call('GET', '/api/v1/sessions', { token })
-  t.equal(session.status, 200, 'the controller needs none')
+  t.equal(session.status, 200, 'the controller needs no license')
 })
 
-void t.test('what is not a license is refused and changes nothing', async (t) => {
+void t.test('an invalid license is refused and changes nothing', async (t) => {
   const client = await startConsole(t, { licenseKey: vendor.publicKey })
   const [head = '', payload = ''] = makeLicense(30, { alg: 'none' }).split('.')
   const cases = [
@@ -67,7 +67,7 @@ void t.test('what is not a license is refused and changes nothing', async (t) =>
 })
 
 void t.test(
-  'a license opens the console; grace is told on every answer, its end is 402',
+  'a license opens the console; each answer shows the grace period; its end is 402',
   async (t) => {
     const client = await startConsole(t, { licenseKey: vendor.publicKey })
     const { call, controller } = client
@@ -87,7 +87,7 @@ void t.test(
   },
 )
 
-void t.test('more caches than it is for are 402, within seconds', async (t) => {
+void t.test('more caches than the license allows answer 402 within seconds', async (t) => {
   const client = await startConsole(t, { licenseKey: vendor.publicKey })
   t.equal((await upload(client, makeLicense(30, { maxCaches: 1 }))).status, 200)
   await enrol(client.controller, 'first')
@@ -103,7 +103,7 @@ void t.test('more caches than it is for are 402, within seconds', async (t) => {
   t.equal((await client.call('GET', '/v1/cache')).status, 200)
 })
 
-void t.test('only the Ed25519 public key of a PEM file can be the key', async (t) => {
+void t.test('only an Ed25519 public key in a PEM file is accepted as the key', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })

@@ -10,7 +10,7 @@ interface LicenseOptions {
   readonly [field: string]: unknown
 }
 
-/** `days`: until it expires. */
+/** `days`: days until the license expires. */
 export function makeLicense(
   days: number,
   { key = vendor.privateKey, alg = 'EdDSA', ...fields }: LicenseOptions = {},

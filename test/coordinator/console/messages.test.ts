@@ -1,4 +1,4 @@
-/** The messages of the console: who is told what of the things that were done (docs/behaviour.md, Console). */
+/** The messages of the console: which callers see which actions (docs/behaviour.md, Console). */
 import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { toObjectId } from '../../../src/resources/object-id.js'
@@ -28,7 +28,7 @@ async function start(t: Test) {
   return { ...client, fleet, makeGroup, read }
 }
 
-void t.test('each reads of its organization, and who is not an Admin of its groups', async (t) => {
+void t.test('Admins read messages of their organization, others of their groups', async (t) => {
   const { call, fleet, makeGroup, read } = await start(t)
   const organizations: Record<string, { readonly id: number }> = {}
   for (const name of ['red', 'blue']) {
@@ -44,7 +44,7 @@ void t.test('each reads of its organization, and who is not an Admin of its grou
   t.equal(made.status, 201)
   await call('POST', '/v1/user', { as: `blue-boss:${password}`, body })
 
-  await eventually('all is told', async () => (await read()).length >= 8)
+  await eventually('all messages are there', async () => (await read()).length >= 8)
   const all = await read()
   t.ok(all.every(({ id }) => /^e0[0-9a-f]{22}$/.test(String(id))))
   t.same(
@@ -64,8 +64,8 @@ void t.test('each reads of its organization, and who is not an Admin of its grou
     title: 'Creates an account with a role',
     extra: { data: { method: 'POST', path: '/api/v1/user', status: 201 } },
   })
-  t.same(await read(`uma:${password}`), [], 'it was the system administrator who tried')
-  t.notMatch(JSON.stringify(all), new RegExp(password), 'never a password')
+  t.same(await read(`uma:${password}`), [], 'only the system administrator acted on its group')
+  t.notMatch(JSON.stringify(all), new RegExp(password), 'no message contains a password')
 
   const [first] = ofRed
   const at = `/v1/message/${String(first?.['id'])}`
@@ -74,7 +74,7 @@ void t.test('each reads of its organization, and who is not an Admin of its grou
     t.equal((await call('GET', at, { as })).status, 404)
 })
 
-void t.test('a user reads what its Admin did to its groups, not to others', async (t) => {
+void t.test('a user reads actions of its Admin on its own groups only', async (t) => {
   const { call, controller, fleet, makeGroup, read } = await start(t)
   const organization = { id: await fleet('/organizations', { name: 'red' }) }
   await fleet('/accounts', { name: 'boss', password, organization })
@@ -94,7 +94,7 @@ void t.test('a user reads what its Admin did to its groups, not to others', asyn
   for (const id of [other, mine])
     await controller.call('PUT', `/api/v1/vclgroups/${id}`, { token, body: { name: `new ${id}` } })
 
-  const told = await eventually('it is told', async () => {
+  const told = await eventually('the message is there', async () => {
     const messages = await read(`uma:${password}`)
     return messages.length > 0 ? messages : undefined
   })
@@ -102,10 +102,10 @@ void t.test('a user reads what its Admin did to its groups, not to others', asyn
   t.match(told[0], { extra: { info: { objectId: groups[0] }, data: { account: 'boss' } } })
 })
 
-void t.test('a page at a time; past the end it is empty', async (t) => {
+void t.test('messages are paged; a page past the end is empty', async (t) => {
   const { call, read } = await start(t)
   for (let n = 0; n < 5; n++) await call('POST', '/v1/user', { body: { username: `x${n}` } })
-  const all = await eventually('all is told', async () => {
+  const all = await eventually('all messages are there', async () => {
     const messages = await read()
     return messages.length >= 6 ? messages : undefined
   })
@@ -116,6 +116,6 @@ void t.test('a page at a time; past the end it is empty', async (t) => {
 })
 
 function accountOf(message: Json): unknown {
-  const { data } = message['extra'] as { data: Json } // of every message
+  const { data } = message['extra'] as { data: Json } // part of every message
   return data['account']
 }

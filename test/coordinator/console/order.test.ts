@@ -1,6 +1,6 @@
 /**
- * The order of checks, for every route of the console (docs/behaviour.md, Console): 401, 405, then 403 and 404, which the walk
- * looks at, then 415, 413 and 400 of the body; and that every answer on the way is one that the console's document tells.
+ * The order of checks, for every route of the console (docs/behaviour.md, Console): 401, 405, then 403 and 404 (checked by
+ * the walk), then 415, 413 and 400 for the body; every answer must match the API document of the console.
  */
 import { request } from 'node:http'
 import t from 'tap'
@@ -15,7 +15,7 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const wrongType = { text: 'wrong', type: 'application/x-wrong' }
 
 void t.test(
-  'another method, be it a rare one, is 405 with what is right, to whoever may know',
+  'an unsupported method, even a rare one, answers 405 with Allow to permitted callers',
   async (t) => {
     const tenants = await startConsoleTenants(t)
     const { consoleRoutes } = tenants.controller
@@ -38,7 +38,7 @@ void t.test(
   },
 )
 
-void t.test('a wrong body is refused before the call looks at anything', async (t) => {
+void t.test('an invalid body is refused before the call has any effect', async (t) => {
   const tenants = await startConsoleTenants(t)
   const tenant = await tenants.makeTenant('red')
   const as = tenant.callers.admin
@@ -56,10 +56,10 @@ void t.test('a wrong body is refused before the call looks at anything', async (
     t.equal(await send({ text, type: 'application/json' }), 400, `${operationId} ${text}`)
   }
   const left = await tenants.call('GET', `/v1/user/${tenant.objects.user}`, { as })
-  t.equal(left.status, 200, 'nothing came of it')
+  t.equal(left.status, 200, 'no call had an effect')
 })
 
-void t.test('every answer is what the document says', async (t) => {
+void t.test('every answer matches the API document', async (t) => {
   const tenants = await startConsoleTenants(t)
   const tenant = await tenants.makeTenant('red')
   const document = await readApiDocument(tenants.controller.base, 'console.json', true)
@@ -68,7 +68,7 @@ void t.test('every answer is what the document says', async (t) => {
   t.same(
     ids.toSorted(),
     consoleRoutes.map(({ operationId }) => operationId).toSorted(),
-    'each operation once',
+    'the document lists each operation once',
   )
   for (const route of inHarmlessOrder(consoleRoutes)) {
     const operation = document.operations.find(({ id }) => id === route.operationId)
@@ -83,7 +83,7 @@ void t.test('every answer is what the document says', async (t) => {
   }
 })
 
-void t.test('ids, media types and the session are told', async (t) => {
+void t.test('the API document describes ids, media types and the session', async (t) => {
   const { controller } = await startConsoleTenants(t)
   const { body } = await controller.call('GET', '/docs/console.json')
   t.match(body, {
@@ -111,7 +111,7 @@ void t.test('ids, media types and the session are told', async (t) => {
   })
 })
 
-/** What its Admin is answered, and refusals of each kind. */
+/** The answer to its Admin, and one refusal of each kind. */
 async function tryAll(
   tenants: ConsoleTenants,
   route: Route,
@@ -134,7 +134,7 @@ async function tryAll(
   ]
 }
 
-/** What makes nothing goes first, what deletes last. */
+/** Reads come first, deletes last. */
 function inHarmlessOrder(routes: readonly Route[]): readonly Route[] {
   const rank = ({ method }: Route): number => methods.indexOf(method)
   return routes.toSorted((a, b) => rank(a) - rank(b))
@@ -144,7 +144,7 @@ function bodyFor(method: string): object {
   return method === 'GET' ? {} : wrongType
 }
 
-/** Says that a body will come which is too large; the answer does not wait for it. */
+/** Announces a body that is too large; the answer does not wait for the body. */
 function announce(
   { controller }: ConsoleTenants,
   as: string,

@@ -1,4 +1,4 @@
-/** Parameter sets: what they hold, who sees and changes them, what they are beside a cache's own parameters. */
+/** Parameter sets: their content, who can see and change them, and how they merge with the own parameters of a cache. */
 import fc from 'fast-check'
 import t from 'tap'
 import type { ConsoleRights } from '../../../src/resources/console-role.js'
@@ -22,24 +22,24 @@ function toValues(params: readonly DesiredParam[]): Map<string, string> {
   return new Map(params.map(({ name, value }) => [name, value]))
 }
 
-void t.test('a cache has the parameters of its group, its own in their place', (t) => {
+void t.test('the own parameters of a cache override those of its group', (t) => {
   fc.assert(
     fc.property(sets, ownParams, (common, own) => {
       const composed = composeParams(common, own)
       const found = toValues(composed)
       t.same(found, new Map([...Object.entries(common), ...toValues(own)]))
-      t.equal(composed.length, found.size, 'each once')
+      t.equal(composed.length, found.size, 'each parameter occurs once')
       t.same(
         composed.map(({ name }) => name),
         [...found.keys()].toSorted(),
-        'by name',
+        'the parameters are sorted by name',
       )
     }),
   )
   t.end()
 })
 
-void t.test('a set that is taken away leaves what is the cache’s own', (t) => {
+void t.test('without a set a cache keeps its own parameters', (t) => {
   fc.assert(
     fc.property(sets, ownParams, (common, own) => {
       const without = composeParams({}, own)
@@ -50,7 +50,7 @@ void t.test('a set that is taken away leaves what is the cache’s own', (t) => 
   t.end()
 })
 
-void t.test('what nobody may set, or no cache could be told, is in no set', (t) => {
+void t.test('a set holds no forbidden parameters and no unsendable values', (t) => {
   t.equal(findParamValuesProblem({ default_ttl: '77', feature: '+http2' }), null)
   t.equal(findParamValuesProblem({}), null)
   const many = Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`p${n}`, '1']))
@@ -84,18 +84,18 @@ const actor = (organizationId: number | null, console: ConsoleRights | undefined
 const groups = fc.uniqueArray(fc.integer({ min: 1, max: 4 }))
 const owners = fc.constantFrom(null, 1, 2)
 
-void t.test('a user sees sets of its groups and free ones, and changes none of others', (t) => {
+void t.test('a user sees sets of its groups and free sets, and changes none of others', (t) => {
   fc.assert(
     fc.property(owners, owners, groups, groups, (own, organizationId, mine, groupIds) => {
       const user = actor(own, { role: 'User', groupIds: new Set(mine) })
       const set = { organizationId, groupIds }
       const sees = seesParamSet(user, set)
-      if (own !== organizationId) t.notOk(sees, 'of another owner')
+      if (own !== organizationId) t.notOk(sees, 'a set of another owner')
       else t.equal(sees, groupIds.length === 0 || groupIds.some((id) => mine.includes(id)))
       t.equal(mayChangeParamSet(user, set), sees && groupIds.every((id) => mine.includes(id)))
       const admin = actor(own, { role: 'Admin', groupIds: null })
       t.ok(seesParamSet(admin, set) && mayChangeParamSet(admin, set))
-      t.notOk(seesParamSet(actor(own, undefined), set), 'the controller has no sets')
+      t.notOk(seesParamSet(actor(own, undefined), set), 'callers of the controller see no sets')
     }),
   )
   t.end()

@@ -1,5 +1,5 @@
 /**
- * Parameter sets over HTTP: what they hold, whose they are, and what they make of the caches of a group
+ * Parameter sets over HTTP: their content, their owners, and their effect on the caches of a group
  * (docs/behaviour.md, Console parameters).
  */
 import t, { type Test } from 'tap'
@@ -7,9 +7,9 @@ import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
 import { startFixture, type Fixture } from './group-fixture.js'
 
 interface Fleet extends Fixture {
-  /** Answers its path. */
+  /** Returns the path of the set. */
   readonly makeSet: (name: string, params?: object) => Promise<string>
-  /** Of a cache as its agent is told; with the revision of its desired state. */
+  /** The desired parameters of a cache, with the revision of its desired state. */
   readonly readDesired: (cache: string) => Promise<{ params: object; revision: number }>
 }
 
@@ -40,7 +40,7 @@ async function startFleet(t: Test): Promise<Fleet> {
   }
 }
 
-void t.test('a set is made, listed by page, changed and deleted', async (t) => {
+void t.test('a set can be created, listed by page, changed and deleted', async (t) => {
   const { expect, makeSet } = await startFleet(t)
   const made = await expect(201, 'POST', '/v1/paramset', {
     name: 'web',
@@ -71,7 +71,7 @@ void t.test('a set is made, listed by page, changed and deleted', async (t) => {
   await expect(404, 'GET', path)
 })
 
-void t.test('what cannot be is refused, and says what would be right', async (t) => {
+void t.test('an invalid set is refused with the reason or the valid form', async (t) => {
   const { call, makeSet } = await startFleet(t)
   const path = await makeSet('web')
   const cases: [number, string, string, unknown, RegExp][] = [
@@ -94,7 +94,7 @@ void t.test('what cannot be is refused, and says what would be right', async (t)
   }
 })
 
-void t.test('the caches of a group have its set, each its own in place of it', async (t) => {
+void t.test('the caches of a group get its parameter set', async (t) => {
   const { expect, makeSet, makeGroup, makeCache, readDesired } = await startFleet(t)
   const set = await makeSet('web', { default_ttl: '77', thread_pools: '2' })
   const { path: group } = await makeGroup('site')
@@ -109,7 +109,7 @@ void t.test('the caches of a group have its set, each its own in place of it', a
   const { revision } = await readDesired(early)
   t.equal(revision, before.revision + 1)
   await expect(204, 'PUT', `${group}/paramset/${idIn(set)}`)
-  t.equal((await readDesired(early)).revision, revision, 'again changes nothing')
+  t.equal((await readDesired(early)).revision, revision, 'assigning the set again changes nothing')
 
   await expect(204, 'PUT', `${group}/cache/${late}`)
   t.same((await readDesired(late)).params, { default_ttl: '77', thread_pools: '2' }, 'it joined')
@@ -127,7 +127,7 @@ void t.test('the caches of a group have its set, each its own in place of it', a
   await expect(204, 'DELETE', set)
 })
 
-void t.test('a user takes and changes sets of its own groups, and no others', async (t) => {
+void t.test('a user assigns and changes only the sets of its own groups', async (t) => {
   const fleet = await startFleet(t)
   const { expect, makeSet, makeGroup, makeUser } = fleet
   const [mine, others] = [await makeGroup('mine'), await makeGroup('others')]

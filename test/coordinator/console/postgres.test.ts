@@ -1,4 +1,4 @@
-/** What the console keeps, on PostgreSQL, with two coordinators of one store, each with its own bus: no hint passes. */
+/** State of the console on PostgreSQL with two coordinators on one store and separate buses, so no hint passes between them. */
 import t from 'tap'
 import { startPostgres } from '../../support/postgres.js'
 import { password, rows, type Json } from '../identity/people.js'
@@ -11,16 +11,16 @@ void t.test('two coordinators', async (t) => {
   const options = { ...shared, licenseKey: vendor.publicKey }
   const [one, two] = [await startConsoleTenants(t, options), await startConsoleTenants(t, options)]
 
-  await t.test('a license that one was given counts at the other', async (t) => {
+  await t.test('a license uploaded to one coordinator is valid at the other', async (t) => {
     t.equal((await two.call('GET', '/v1/cache')).status, 402)
     const license = { text: makeLicense(30), type: 'text/plain' }
     t.equal((await one.call('POST', '/v1/license/upload', license)).status, 200)
     two.controller.advance(4_000)
     t.equal((await two.call('GET', '/v1/cache')).status, 200)
-    t.equal((await one.call('POST', '/v1/license/upload', license)).status, 200, 'replaced')
+    t.equal((await one.call('POST', '/v1/license/upload', license)).status, 200, 'it is replaced')
   })
 
-  await t.test('a user lives and ends at both', async (t) => {
+  await t.test('changes of a user apply at both coordinators', async (t) => {
     const { objects, callers } = await one.makeTenant('red')
     const as = callers.admin
     const body = { username: 'uma', password, role: 'User', groups: [objects.group] }
@@ -33,11 +33,11 @@ void t.test('two coordinators', async (t) => {
     t.match((await patch({ role: 'Admin' })).body, { role: 'Admin', groups: [] })
     one.controller.advance(4_500)
     const seen = rows((await one.call('GET', '/v1/user', { as: uma })).body['list'])
-    t.ok(seen.length > 4, 'an Admin sees all')
+    t.ok(seen.length > 4, 'an Admin sees all users')
     const back = { role: 'ReadOnly', groups: [objects.group] }
     t.match((await patch(back)).body, back)
     const told = rows((await two.call('GET', '/v1/message', { as: uma })).body['list'])
-    t.same([...new Set(told.map(({ action }) => rows(action)[0]))], ['GROUP'], 'of its group')
+    t.same([...new Set(told.map(({ action }) => rows(action)[0]))], ['GROUP'], 'only of its group')
     t.equal((await two.call('DELETE', at, { as })).status, 204)
     two.controller.advance(4_500)
     one.controller.advance(4_500)

@@ -1,4 +1,4 @@
-/** What a license allows: one answer for every moment, number of caches and kind of license. */
+/** What a license allows for any time, number of caches and kind of license. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -18,11 +18,11 @@ const licenses: fc.Arbitrary<License> = fc.record({
 })
 const moments = fc.integer({ min: 0, max: 5_000_000_000_000 })
 const counts = fc.integer({ min: 0, max: 200_000 })
-/** The smaller first. */
+/** Ordered pairs, the smaller number first. */
 const pairsOf = (numbers: fc.Arbitrary<number>) =>
   fc.tuple(numbers, numbers).map(([a, b]): [number, number] => (a < b ? [a, b] : [b, a]))
 
-void t.test('without a key everything is allowed, without a license nothing', (t) => {
+void t.test('everything is allowed without a key, nothing without a license', (t) => {
   fc.assert(
     fc.property(licenses, counts, moments, (license, caches, nowMs) => {
       const facts = { caches, nowMs }
@@ -33,7 +33,7 @@ void t.test('without a key everything is allowed, without a license nothing', (t
   t.end()
 })
 
-void t.test('a license is valid until it expires, then in grace, then over', (t) => {
+void t.test('a license is valid until it expires, then in grace, then expired', (t) => {
   fc.assert(
     fc.property(licenses, moments, (license, nowMs) => {
       const state = judgeLicense({ isChecked: true, license, caches: 0, nowMs })
@@ -50,7 +50,7 @@ void t.test('a license is valid until it expires, then in grace, then over', (t)
   t.end()
 })
 
-void t.test('more caches never allow what fewer do not, and time never gives back', (t) => {
+void t.test('neither more caches nor later times ever allow more', (t) => {
   fc.assert(
     fc.property(licenses, pairsOf(counts), pairsOf(moments), (license, [few, many], times) => {
       const judge = (caches: number, nowMs: number) =>
@@ -61,13 +61,13 @@ void t.test('more caches never allow what fewer do not, and time never gives bac
       const isOver = judge(few, after).kind === 'expired'
       t.equal(judge(many, after).kind === 'too many caches', !isOver && many > license.maxCaches)
       if (!allowsConsole(judge(many, after)))
-        t.match(describeLicenseState(judge(many, after)), /upload/, 'it says what would be right')
+        t.match(describeLicenseState(judge(many, after)), /upload/, 'it asks for an upload')
     }),
   )
   t.end()
 })
 
-void t.test('what is signed must say what a license says', (t) => {
+void t.test('a signed payload must have valid license fields', (t) => {
   const right = { name: 'example', expires: 1, graceDays: 2, maxCaches: 3 }
   t.same(readLicense({ ...right, more: true }), right)
   for (const [key, values] of Object.entries({

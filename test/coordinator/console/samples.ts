@@ -1,6 +1,6 @@
 /**
- * One call of every route of the console: what it needs (docs/behaviour.md, Console), and what it sends. The walk takes them
- * for each route that is served; a route without a sample fails it.
+ * One sample call of every route of the console: the access it needs (docs/behaviour.md, Console) and what it sends. The walk
+ * uses the sample of each served route; a route without a sample fails the walk.
  */
 import type { Route } from '../../../src/coordinator/http/route.js'
 import type { ConsoleAccess } from '../../../src/resources/console-role.js'
@@ -8,13 +8,13 @@ import { password, type Json } from '../identity/people.js'
 import { kindOfParameter, type TenantObjects } from './tenants.js'
 
 export interface Sample {
-  /** By what is promised, not by the table of routes. */
+  /** As documented, independent of the table of routes. */
   readonly needs: 'public' | ConsoleAccess
-  /** Of the path, beside ids. */
+  /** Path parameters other than ids. */
   readonly at?: Readonly<Record<string, string>>
-  /** A right one of somebody who owns these. */
+  /** A valid body from an owner of these objects. */
   readonly body?: (own: TenantObjects) => Json
-  /** Instead of JSON. */
+  /** Sent instead of a JSON body. */
   readonly text?: { readonly type: string; readonly text: string }
   readonly query?: string
 }
@@ -122,7 +122,7 @@ export function sampleOf({ operationId }: Route): Sample {
   return sample
 }
 
-/** Its path with these ids; `over`: parameters that are something else. */
+/** The path of the route with these ids; `over`: parameters with other values. */
 export function addressOf(
   route: Route,
   own: TenantObjects,
@@ -142,7 +142,7 @@ export function parametersOf({ path }: Route): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 }
 
-/** What `call` of the console client takes. */
+/** Options for `call` of the console client. */
 export function sentBy(route: Route, own: TenantObjects) {
   const { body, text } = sampleOf(route)
   if (text) return text

@@ -1,13 +1,13 @@
-/** The schemas that the console tells are those of its own answers. */
+/** The schemas that the console serves are those of its own answers. */
 import t from 'tap'
 import { entities } from '../../../src/coordinator/console/schemas.js'
 import { startConsole } from './console-client.js'
 
-void t.test('each entity has the schema that its call is documented with', async (t) => {
+void t.test('the schema of each entity is the documented schema of its call', async (t) => {
   const { call, controller } = await startConsole(t)
   const { paths } = (await controller.call('GET', '/docs/console.json')).body as {
     readonly paths: Readonly<Record<string, Operations>>
-  } // OpenAPI's own form
+  } // the form of OpenAPI
   const { body } = await call('GET', '/v1/schema')
   const list = body['list'] as { entity: string; schema: object }[] // as documented
   t.same(
@@ -22,7 +22,7 @@ void t.test('each entity has the schema that its call is documented with', async
   }
 })
 
-void t.test('an entity that there is not is 404 with those that there are', async (t) => {
+void t.test('an unknown entity answers 404 with the list of entities', async (t) => {
   const { call } = await startConsole(t)
   for (const entity of ['nothing', 'constructor', '__proto__', 'toString']) {
     const { status, body } = await call('GET', `/v1/schema/${entity}`)

@@ -1,4 +1,4 @@
-/** Statistics as the console asks for them: by hexadecimal id, under old names (docs/behaviour.md, Console and Statistics). */
+/** Statistics through the console: by hexadecimal id, under the old counter names (docs/behaviour.md, Console and Statistics). */
 import t, { type Test } from 'tap'
 import { toObjectId } from '../../../src/resources/object-id.js'
 import { enrol } from '../controller/client.js'
@@ -6,7 +6,7 @@ import { startConsole, type ConsoleClient } from './console-client.js'
 
 const stepSeconds = 10
 
-/** Answers the cache's id. */
+/** Returns the id of the cache. */
 async function sampleCache(
   { controller }: ConsoleClient,
   name: string,
@@ -26,12 +26,12 @@ async function sampleCache(
 
 async function startSampled(t: Test) {
   const client = await startConsole(t)
-  /** Seconds since 1970: a multiple of the interval, long ago enough that all rows are settled. */
+  /** Seconds since 1970: a multiple of the interval, old enough that all rows are settled. */
   const begin = (Math.floor(Date.now() / 1000 / 60) - 5) * 60
   return { client, begin, id: await sampleCache(client, 'edge', begin) }
 }
 
-void t.test('a counter of a cache is a series under the name that was asked for', async (t) => {
+void t.test('a counter of a cache is a series under the requested name', async (t) => {
   const { client, id, begin } = await startSampled(t)
   const range = `${begin}/${begin + 30}`
   const one = await client.call('GET', `/v1/cache/${id}/stats/cache_hit/AVERAGE/${range}`)
@@ -54,7 +54,7 @@ void t.test('a counter of a cache is a series under the name that was asked for'
   t.equal((usual.body['stats'] as object[]).length, 4)
 })
 
-void t.test('a graph of a cache has whole numbers by row', async (t) => {
+void t.test('a graph of a cache has integers, one object per row', async (t) => {
   const { client, id, begin } = await startSampled(t)
   const answer = await client.call(
     'GET',
@@ -68,7 +68,7 @@ void t.test('a graph of a cache has whole numbers by row', async (t) => {
 })
 
 void t.test(
-  'a group is the sum over its caches, whether anything is deployed or not',
+  'the statistics of a group are the sum of its caches, deployed or not deployed',
   async (t) => {
     const { client, id, begin } = await startSampled(t)
     const other = await sampleCache(client, 'other', begin)
@@ -77,7 +77,7 @@ void t.test(
     const path = `/v1/group/${String(group['id'])}`
     const range = `${begin}/${begin + 20}`
     const read = async (what: string) => (await client.call('GET', `${path}/${what}/${range}`)).body
-    t.same((await read('stats/cache_hit/AVERAGE'))['values'], [], 'of no caches nothing')
+    t.same((await read('stats/cache_hit/AVERAGE'))['values'], [], 'no caches give no values')
 
     for (const cache of [id, other])
       t.equal((await client.call('PUT', `${path}/cache/${cache}`)).status, 204)
@@ -90,7 +90,7 @@ void t.test(
   },
 )
 
-void t.test('bad functions and times are 400, unknown counters and graphs 404', async (t) => {
+void t.test('invalid functions and times are 400, unknown counters and graphs 404', async (t) => {
   const { client, id, begin } = await startSampled(t)
   const range = `${begin}/${begin + 30}`
   const cases: [number, string, RegExp][] = [

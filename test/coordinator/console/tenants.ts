@@ -1,4 +1,4 @@
-/** What an organization has in the console: one object of every kind, and a caller of every role. All its names bear its mark. */
+/** What an organization has in the console: one object of each kind and one caller of each role. All names contain its mark. */
 import type { Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
@@ -9,15 +9,15 @@ import { enrol } from '../controller/client.js'
 import { idOf, password, rows, type Json } from '../identity/people.js'
 import { startConsole, type ConsoleClient } from './console-client.js'
 
-/** As paths name them: `{id}` below `/v1/cache`, or `{cacheId}`. */
+/** Named as in paths: `{id}` below `/v1/cache`, or `{cacheId}`. */
 export const kinds = ['cache', 'group', 'vcl', 'commit', 'paramset', 'user', 'message'] as const
 export type Kind = (typeof kinds)[number]
 /** An id of each kind. */
 export type TenantObjects = Readonly<Record<Kind, string>>
 
-/** Such as nobody has. */
+/** Ids that do not exist. */
 export const nobodys: TenantObjects = {
-  ...(Object.fromEntries(kinds.map((kind) => [kind, ''])) as TenantObjects), // each is given below
+  ...(Object.fromEntries(kinds.map((kind) => [kind, ''])) as TenantObjects), // each is set below
   cache: toObjectId('cache', 987_654),
   group: toObjectId('group', 987_654),
   vcl: toObjectId('vcl', 987_654),
@@ -28,7 +28,7 @@ export const nobodys: TenantObjects = {
 }
 
 export const roles = ['admin', 'user', 'reader', 'outsider'] as const
-/** `user` and `reader` are for the group of its objects, `outsider` is a User for none. */
+/** `user` and `reader` have the group of its objects; `outsider` is a User without groups. */
 export type Caller = (typeof roles)[number]
 
 export interface ConsoleTenant {
@@ -56,7 +56,7 @@ export async function startConsoleTenants(
   return { ...client, makeTenant: (mark) => makeTenant(client, fleet, mark) }
 }
 
-/** Makes an object of the controller in the name of the system administrator. */
+/** Creates an object of the controller as the system administrator. */
 type Fleet = (path: string, body: Json) => Promise<number>
 
 async function makeTenant(
@@ -114,19 +114,19 @@ async function tie({ call }: ConsoleClient, as: string, path: string): Promise<v
   if (status !== 204) throw new Error(`${path}: ${status} ${text}`)
 }
 
-/** The entry of the call that made the user. */
+/** The message of the call that created the user. */
 async function findMessageOf({ call }: ConsoleClient, as: string, userId: string): Promise<string> {
-  const message = await eventually('its making is told', async () => {
+  const message = await eventually('the creation of the user has a message', async () => {
     const list = rows((await call('GET', '/v1/message', { as })).body['list'])
     return list.find(({ extra }) => {
-      const { info } = extra as { info: Json } // of every message
+      const { info } = extra as { info: Json } // part of every message
       return info['objectId'] === userId
     })
   })
   return String(message['id'])
 }
 
-/** Not asked, as it does not answer: what is sent to it would be waited for. */
+/** Marks the agent Down, so that calls do not wait for it: it never answers. */
 async function lose({ controller }: ConsoleClient, agentId: number): Promise<void> {
   await controller.service.store.queries
     .updateTable('agents')
@@ -135,7 +135,7 @@ async function lose({ controller }: ConsoleClient, agentId: number): Promise<voi
     .execute()
 }
 
-/** What a path's parameter of this name is an id of. */
+/** The kind of object that this path parameter identifies. */
 export function kindOfParameter(path: string, parameter: string): Kind | undefined {
   const step = parameter === 'id' ? path.split('/')[2] : parameter.replace(/Id$/, '').toLowerCase()
   return kinds.find((kind) => kind === step)

@@ -6,9 +6,9 @@ import { idOf, password, rows, type Json } from '../identity/people.js'
 import { root, startConsole, type ConsoleClient } from './console-client.js'
 
 interface Office extends ConsoleClient {
-  /** Of the controller, in the name of the system administrator. */
+  /** Calls the controller as the system administrator. */
   readonly fleet: (method: string, path: string, body?: unknown) => Promise<Json>
-  /** Two organizations, each with its administrator `<name>-boss` and a root group; answers the group's id. */
+  /** Creates an organization with the administrator `<name>-boss` and a root group; returns the id of the group. */
   readonly makeOrganization: (name: string) => Promise<string>
   readonly as: (name: string) => string
 }
@@ -42,7 +42,7 @@ async function makeGroup(
   return toObjectId('group', idOf(await fleet('POST', '/vclgroups', group)))
 }
 
-void t.test('an Admin makes users of groups; nothing of a password is ever shown', async (t) => {
+void t.test('an Admin creates users with groups; no answer contains a password', async (t) => {
   const { call, makeOrganization, as } = await start(t)
   const group = await makeOrganization('red')
   const boss = as('red-boss')
@@ -58,7 +58,7 @@ void t.test('an Admin makes users of groups; nothing of a password is ever shown
   t.same(
     namesIn((await call('GET', '/v1/user', { as: as('uma') })).body),
     ['uma'],
-    'it sees itself',
+    'a user sees itself',
   )
 })
 
@@ -84,7 +84,7 @@ void t.test(
   },
 )
 
-void t.test('wrong bodies are told what would be right', async (t) => {
+void t.test('invalid bodies are refused with the reason', async (t) => {
   const { call, makeOrganization, as } = await start(t)
   await makeOrganization('red')
   const foreign = await makeOrganization('blue')
@@ -114,7 +114,7 @@ void t.test('wrong bodies are told what would be right', async (t) => {
   t.same(namesIn((await call('GET', '/v1/user', { as: as('red-boss') })).body), ['red-boss'])
 })
 
-void t.test('an account that is there gets a role by POST without a password', async (t) => {
+void t.test('POST without a password gives a role to an existing account', async (t) => {
   const { call, fleet, makeOrganization, as } = await start(t)
   const group = await makeOrganization('red')
   const [organization] = rows(await fleet('GET', '/organizations?name=red'))
@@ -128,7 +128,7 @@ void t.test('an account that is there gets a role by POST without a password', a
 })
 
 void t.test(
-  'roles change: up to Admin, down again, never the own one, never the last',
+  'roles can be raised and lowered, except the own role and the role of the last Admin',
   async (t) => {
     const { call, fleet, makeOrganization, as } = await start(t)
     const group = await makeOrganization('red')
@@ -141,21 +141,21 @@ void t.test(
     t.match((await patch(id, { groups: [] })).body, { role: 'ReadOnly', groups: [] })
     t.match((await patch(id, { role: 'Admin' })).body, { role: 'Admin', groups: [] })
     const [user] = rows(await fleet('GET', '/users?account.name=uma'))
-    t.equal(user?.['role'], 'administrator', 'of the controller too')
+    t.equal(user?.['role'], 'administrator', 'it is an administrator in the controller too')
 
     const self = (await call('GET', '/v1/user', { as: boss })).body['list'] as Json[] // of users
     const own = self.find(({ username }) => username === 'red-boss')?.['id']
     t.match(await patch(own, { role: 'User' }), { status: 409, body: { message: /own role/ } })
     t.equal((await call('DELETE', `/v1/user/${String(own)}`, { as: boss })).status, 409)
-    t.equal((await patch(own, { role: 'User' }, as('uma'))).status, 200, 'another Admin does')
+    t.equal((await patch(own, { role: 'User' }, as('uma'))).status, 200, 'another Admin may do it')
     const last = await patch(id, { role: 'User' }, root)
     t.match(last, { status: 409, body: { message: /last administrator/ } })
     t.equal((await call('DELETE', `/v1/user/${String(id)}`)).status, 409)
-    t.equal((await patch(id, { role: 'User' }, boss)).status, 404, 'it is not an Admin any more')
+    t.equal((await patch(id, { role: 'User' }, boss)).status, 404, 'it is no longer an Admin')
   },
 )
 
-void t.test('everybody changes the own password and address, and no more', async (t) => {
+void t.test('users change only their own password and email address', async (t) => {
   const { call, makeOrganization, login, as } = await start(t)
   const group = await makeOrganization('red')
   const boss = as('red-boss')
@@ -176,13 +176,13 @@ void t.test('everybody changes the own password and address, and no more', async
   t.match(await patch(same), { status: 200, body: { email: 'rita@example.com' } })
   t.equal((await patch({ password: 'another long one' })).status, 200)
   t.equal((await call('GET', '/v1/user', { as: as('rita') })).status, 401)
-  t.equal((await call('GET', '/v1/user', { as: null, cookie })).status, 401, 'its sessions ended')
+  t.equal((await call('GET', '/v1/user', { as: null, cookie })).status, 401, 'its sessions end')
   t.equal((await call('GET', '/v1/user', { as: 'rita:another long one' })).status, 200)
-  t.equal((await patch({ password }, id, boss)).status, 200, 'an Admin sets it too')
+  t.equal((await patch({ password }, id, boss)).status, 200, 'an Admin may set it')
   t.equal((await call('GET', '/v1/user', { as: as('rita') })).status, 200)
 })
 
-void t.test('a deleted user is out at once; its account stays where it is used', async (t) => {
+void t.test('a deleted user loses access at once; an account still in use stays', async (t) => {
   const { call, fleet, login, makeOrganization, as } = await start(t)
   await makeOrganization('red')
   const boss = as('red-boss')
@@ -206,7 +206,7 @@ void t.test('a deleted user is out at once; its account stays where it is used',
   t.equal((await call('GET', `/v1/user/${String(reg.body['id'])}`, { as: boss })).status, 404)
 })
 
-void t.test('whoever leaves the organization leaves its console', async (t) => {
+void t.test('an account that leaves the organization loses its console access', async (t) => {
   const { call, fleet, makeOrganization, as } = await start(t)
   const group = await makeOrganization('red')
   const [organization] = rows(await fleet('GET', '/organizations?name=red'))
@@ -218,7 +218,7 @@ void t.test('whoever leaves the organization leaves its console', async (t) => {
   t.equal((await call('GET', '/v1/cache', { as: as('reg') })).status, 401)
 })
 
-void t.test('the system administrator has users of its own, and sees all', async (t) => {
+void t.test('the system administrator has own users and sees all users', async (t) => {
   const { call, fleet, makeOrganization, as } = await start(t)
   const foreign = await makeOrganization('red')
   const group = await makeGroup(fleet, 'own', null)

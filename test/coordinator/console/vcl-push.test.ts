@@ -1,11 +1,11 @@
-/** Pushes: which commit is the head then, and where it compiles before; also of two at once, on both databases. */
+/** Pushes: the resulting head, the caches that compile first, and concurrent pushes on both databases. */
 import t, { type Test } from 'tap'
 import { startPostgres } from '../../support/postgres.js'
 import { addCompilingCache, branchesOf, makeGroupWith, vcl, type Branches } from './branches.js'
 import { startConsole, type ConsoleClient } from './console-client.js'
 import { startFixture } from './group-fixture.js'
 
-void t.test('a push makes a new head, and an old commit is the head again', async (t) => {
+void t.test('a push creates a new head, and an old commit can become the head again', async (t) => {
   const client = await startConsole(t)
   const { make, push, head } = branchesOf(client)
   const { call } = client
@@ -20,7 +20,7 @@ void t.test('a push makes a new head, and an old commit is the head again', asyn
 
   const late = await push(id, vcl('late'), first)
   t.match(late, { status: 409, body: { message: /no longer the head/ } })
-  t.equal((await head(id))['id'], third.body['id'], 'the head stays')
+  t.equal((await head(id))['id'], third.body['id'], 'the head is unchanged')
 
   const back = await call('POST', `/v1/vcl/${String(id)}/push/${String(first)}`)
   t.match(back, { status: 200, body: { id: first, content: vcl('first') } })
@@ -28,7 +28,7 @@ void t.test('a push makes a new head, and an old commit is the head again', asyn
   const fourth = await push(id, vcl('fourth'), first)
   t.equal(fourth.status, 200)
   const same = await push(id, vcl('fourth'))
-  t.equal(same.body['id'], fourth.body['id'], 'an equal text is not a commit')
+  t.equal(same.body['id'], fourth.body['id'], 'an equal text creates no commit')
 
   const path = `/v1/vcl/${String(id)}`
   const list = (await call('GET', `${path}/history`)).body['list'] as Record<string, unknown>[]
@@ -46,7 +46,7 @@ void t.test('a push makes a new head, and an old commit is the head again', asyn
   t.equal(commit.body['content'], vcl('third'))
 })
 
-void t.test('a push without sense is refused, and moves nothing', async (t) => {
+void t.test('an invalid push is refused and leaves the head unchanged', async (t) => {
   const client = await startConsole(t)
   const { make, push, head } = branchesOf(client)
   const { call } = client
@@ -68,7 +68,7 @@ void t.test('a push without sense is refused, and moves nothing', async (t) => {
   t.same(await head(site['id']), before)
 })
 
-void t.test('a push compiles on a cache of each release of its groups first', async (t) => {
+void t.test('a push first compiles on one cache of each release in its groups', async (t) => {
   const fixture = await startFixture(t)
   const { make, push, head } = branchesOf(fixture)
   const { id, headCommitId: first } = await make('site')
@@ -88,13 +88,13 @@ void t.test('a push compiles on a cache of each release of its groups first', as
   t.equal(failed.status, 400)
   t.match(failed.body['message'], /^site line 3 pos 3: Expected ';'/)
   t.match(await push(id, 'vcl 4.1; include "gone";'), { status: 400, body: { message: /gone/ } })
-  t.equal((await head(id))['id'], second.body['id'], 'the head stays')
+  t.equal((await head(id))['id'], second.body['id'], 'the head is unchanged')
 
   const stale = await push(id, vcl('broken'), first)
-  t.equal(stale.status, 409, 'no cache is asked for nothing')
+  t.equal(stale.status, 409, 'a stale push is refused before any cache compiles it')
 })
 
-void t.test('of pushes onto one head at once one wins, by whichever coordinator', async (t) => {
+void t.test('one of several concurrent pushes onto a head wins, on any coordinator', async (t) => {
   const postgres = await startPostgres(t)
   const alone = await startConsole(t)
   const storeUrl = await postgres.url()

@@ -1,4 +1,4 @@
-/** VCL branches of the console: made, listed, changed, deleted; who may what. */
+/** VCL branches of the console: create, list, change, delete, and permissions. */
 import t from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
@@ -10,7 +10,7 @@ import { startFixture } from './group-fixture.js'
 const numberOf = (id: unknown) => parseObjectId('vcl', String(id)) ?? 0
 
 void t.test(
-  'a branch is made with its first commit, and is a file of the controller',
+  'a branch is created with its first commit, and is a file in the controller',
   async (t) => {
     const client = await startConsole(t, { resources: resourceRoutes })
     const { call, controller } = client
@@ -37,7 +37,7 @@ void t.test(
   },
 )
 
-void t.test('branches are listed, by page too; PATCH merges; DELETE', async (t) => {
+void t.test('branches can be listed (also by page), patched and deleted', async (t) => {
   const client = await startConsole(t)
   const { call, controller } = client
   const { make } = branchesOf(client)
@@ -65,7 +65,7 @@ void t.test('branches are listed, by page too; PATCH merges; DELETE', async (t) 
   t.match(refused.body['message'], /of the controller/)
 })
 
-void t.test('who is not an Admin sees and changes the branches of its groups', async (t) => {
+void t.test('users other than Admins see and change the branches of their groups', async (t) => {
   const fixture = await startFixture(t)
   const { call, service } = fixture
   const { make } = branchesOf(fixture)
@@ -97,7 +97,7 @@ void t.test('who is not an Admin sees and changes the branches of its groups', a
   t.same(await seen(user), ['own', 'shared', 'free', 'new'])
 })
 
-void t.test('branches of an organization are its own, and so are its groups', async (t) => {
+void t.test('branches and groups are hidden from other organizations', async (t) => {
   const fixture = await startFixture(t)
   const { call } = fixture
   const red = await fixture.makeOrganization('red')
@@ -116,11 +116,11 @@ void t.test('branches of an organization are its own, and so are its groups', as
   const branch = `${own.path}${path.replace('/v1', '')}`
   await asBlue(404, 'PUT', branch)
   await asBlue(404, 'PUT', `${branch}/deploy`)
-  await fixture.expect(409, 'PUT', branch) // the system administrator sees both
+  await fixture.expect(409, 'PUT', branch) // the system administrator sees both organizations
   await fixture.expect(409, 'PUT', `${branch}/deploy`)
 })
 
-void t.test('a group has one branch, which is given and taken', async (t) => {
+void t.test('a group has one branch, which can be assigned and removed', async (t) => {
   const fixture = await startFixture(t)
   const { expect } = fixture
   const { make } = branchesOf(fixture)
@@ -130,7 +130,7 @@ void t.test('a group has one branch, which is given and taken', async (t) => {
   await expect(204, 'PUT', at(two))
   t.equal((await expect(200, 'GET', group.path))['activeVclId'], two['id'])
   await fixture.fleet(200, 'PUT', `/files/${numberOf(two['id'])}`, { fileType: 2 })
-  await expect(200, 'GET', `/v1/vcl/${String(two['id'])}`) // it is the group's, whatever it is called
+  await expect(200, 'GET', `/v1/vcl/${String(two['id'])}`) // the group still uses the branch
   await expect(409, 'DELETE', group.path)
   await expect(404, 'DELETE', at(one))
   await expect(204, 'DELETE', at(two))
@@ -147,7 +147,7 @@ void t.test('a group has one branch, which is given and taken', async (t) => {
     await expect(409, method, path)
 })
 
-void t.test('what waits for a cache is not deployed yet, and can be taken back', async (t) => {
+void t.test('a deploy that waits for a cache is pending and can be withdrawn', async (t) => {
   const fixture = await startFixture(t)
   const { expect, fleet } = fixture
   const branch = await branchesOf(fixture).make('one')

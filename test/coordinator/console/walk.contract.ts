@@ -1,6 +1,6 @@
 /**
  * The walk over every route of the console with two organizations and a caller of each role (docs/behaviour.md, Console): who
- * may call it, that nothing of another organization or group is ever told, and that no input makes an error of ours.
+ * may call it, that no answer reveals another organization or group, and that no input causes an internal error.
  */
 import type { Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
@@ -20,7 +20,7 @@ import {
 } from './tenants.js'
 import { addressOf, parametersOf, sampleOf, sentBy } from './samples.js'
 
-/** Refused by every route before anything comes of it. */
+/** Every route refuses it before it has any effect. */
 const wrongBody = { text: 'wrong', type: 'application/x-wrong' }
 
 export interface Scene {
@@ -29,7 +29,7 @@ export interface Scene {
   readonly blue: ConsoleTenant
 }
 
-/** Two organizations that have the same. */
+/** Two organizations with the same kinds of objects. */
 export async function startScene(t: Test, storeUrl: string): Promise<Scene> {
   const tenants = await startConsoleTenants(t, { storeUrl })
   const [red, blue] = [await tenants.makeTenant('crimson'), await tenants.makeTenant('azure')]
@@ -37,15 +37,15 @@ export async function startScene(t: Test, storeUrl: string): Promise<Scene> {
 }
 
 export async function tenancyContract(t: Test, scene: Scene): Promise<void> {
-  // First: later answers tell of the ids that the caller itself has asked for.
-  await t.test('no answer tells of another organization', (t) => checkNames(t, scene))
-  await t.test("another organization's ids are answered as ids that never were", (t) =>
+  // Runs first: later answers contain ids that the caller itself has requested.
+  await t.test('no answer reveals another organization', (t) => checkNames(t, scene))
+  await t.test('ids of another organization are answered like ids that do not exist', (t) =>
     checkForeignIds(t, scene),
   )
-  await t.test('ids outside of its groups are answered to a user so too', (t) =>
+  await t.test('ids outside the groups of a user are answered like missing ids', (t) =>
     checkOutsider(t, scene),
   )
-  await t.test('a body that names what another organization has names nothing', (t) =>
+  await t.test('references to another organization are answered like missing ids', (t) =>
     checkReferences(t, scene),
   )
 }
@@ -82,7 +82,7 @@ async function checkForeignIds(t: Test, scene: Scene): Promise<void> {
         await compareIds(t, { ...scene, route, name, as: blue.callers.admin, ids: red.objects })
     }
   const left = await tenants.call('GET', '/v1/user', { as: red.callers.admin })
-  t.ok(left.text.includes(red.objects.user), 'nothing of it has changed')
+  t.ok(left.text.includes(red.objects.user), 'the other organization is unchanged')
 }
 
 async function checkOutsider(t: Test, scene: Scene): Promise<void> {
@@ -96,7 +96,7 @@ async function checkOutsider(t: Test, scene: Scene): Promise<void> {
 
 interface Comparison extends Scene {
   readonly route: Route
-  /** Of the parameter. */
+  /** Name of the parameter. */
   readonly name: string
   readonly as: string
   readonly ids: TenantObjects
@@ -159,7 +159,7 @@ export async function checkHostile(t: Test, { tenants, blue }: Scene): Promise<v
   const as = blue.callers.admin
   const judge = ({ status, body }: CallAnswer, what: string): void => {
     if (status < 400 || (status !== 500 && typeof body['message'] === 'string')) return
-    if (status === 401 || status === 404) return // a path of the controller, which says so in its way
+    if (status === 401 || status === 404) return // a controller path with its own error form
     t.fail(`${what}: ${status} ${JSON.stringify(body)}`)
   }
   for (const route of routesOf(tenants)) {
@@ -188,7 +188,7 @@ function* hostileCalls(route: Route, own: TenantObjects): Iterable<ConsoleCall> 
     for (const value of hostileValues) yield { body: { ...right, [key]: value } }
 }
 
-/** Those that need a caller. */
+/** Routes that need credentials. */
 function routesOf({ controller }: ConsoleTenants): readonly Route[] {
   return controller.consoleRoutes.filter(({ permission }) => permission !== 'public')
 }

@@ -5,7 +5,7 @@ import { startConsoleTenants } from './tenants.js'
 import { sampleOf, samples } from './samples.js'
 import { checkHostile, checkRoles, startScene, tenancyContract } from './walk.contract.js'
 
-void t.test('every route has a sample call that needs what the contract says', async (t) => {
+void t.test('every route has a sample call with the documented permission', async (t) => {
   const { consoleRoutes } = (await startConsoleTenants(t)).controller
   for (const route of consoleRoutes) {
     const { permission, operationId } = route
@@ -17,12 +17,12 @@ void t.test('every route has a sample call that needs what the contract says', a
   const gone = Object.keys(samples).filter(
     (name) => !consoleRoutes.some(({ operationId }) => operationId === name),
   )
-  t.same(gone, [], 'no sample is of a route that is gone')
+  t.same(gone, [], 'no sample belongs to a removed route')
 })
 
 void t.test('on SQLite', async (t) => {
   const scene = await startScene(t, 'sqlite::memory:')
-  await t.test('each role may call what it is promised', (t) => checkRoles(t, scene))
+  await t.test('each role may call exactly its documented routes', (t) => checkRoles(t, scene))
   await tenancyContract(t, scene)
 })
 
@@ -31,7 +31,7 @@ void t.test('on PostgreSQL', async (t) => {
   await t.test('the walk', async (t) => {
     const scene = await startScene(t, await postgres.url())
     await tenancyContract(t, scene)
-    // Texts that SQLite keeps and PostgreSQL cannot are among them.
-    await t.test('no input makes an internal error', (t) => checkHostile(t, scene))
+    // Some of these texts fit SQLite but not PostgreSQL.
+    await t.test('no input causes an internal error', (t) => checkHostile(t, scene))
   })
 })

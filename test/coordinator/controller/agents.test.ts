@@ -1,4 +1,4 @@
-/** Agents as a caller meets them; the session that answers questions is played on the real bus (docs/behaviour.md, Agents and Deploy). */
+/** The agents API; a test stands in for the agent session on the real bus (docs/behaviour.md, Agents and Deploy). */
 import t from 'tap'
 import { agentChangedSubject, agentRevokedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
@@ -10,7 +10,7 @@ import { enrol, startClient, type Json } from './client.js'
 import { placeGroup } from './placed-group.js'
 import { done, playSession } from './played-session.js'
 
-void t.test('an agent answers all its fields and its config', async (t) => {
+void t.test('an agent is returned with all its fields and its config', async (t) => {
   const client = await startClient(t)
   const id = await enrol(client, 'edge-1', { tags: ['static-a'] })
   const agent = await client.expect(200, 'GET', `/agents/${id}`)
@@ -42,7 +42,7 @@ void t.test('an agent answers all its fields and its config', async (t) => {
   t.match(await client.expect(404, 'GET', '/agents/77'), { errorMsg: '77 was not found' })
 })
 
-void t.test('what a Down agent told last is not told as the state of its cache', async (t) => {
+void t.test('the last report of a Down agent is not shown as its current state', async (t) => {
   const client = await startClient(t)
   const down = `/agents/${await enrol(client, 'down')}`
   await client.service.store.decide((queries) =>
@@ -55,7 +55,7 @@ void t.test('what a Down agent told last is not told as the state of its cache',
   const wanted = { stateName: 'Down', engineState: null, lastEngineState: 'running' }
   const agent = await client.expect(200, 'GET', down)
   t.match(agent, wanted)
-  t.match(await client.expect(200, 'PUT', down, agent), wanted, 'its body can be PUT back')
+  t.match(await client.expect(200, 'PUT', down, agent), wanted, 'the body of GET can be PUT back')
   t.match(await client.expect(200, 'GET', up), { engineState: 'running', lastEngineState: null })
   t.same(await list('engineState=running'), ['up'])
   t.same(await list('engineState=null'), ['down'])
@@ -63,7 +63,7 @@ void t.test('what a Down agent told last is not told as the state of its cache',
   t.same(await list('sort=engineState:desc'), ['up', 'down'])
 })
 
-void t.test('agents are filtered, sorted and taken by page', async (t) => {
+void t.test('agents can be filtered, sorted and paged', async (t) => {
   const client = await startClient(t)
   for (const n of [1, 2, 3, 4]) await enrol(client, `edge-${n}`, { tags: [`rack-${n % 2}`, 'all'] })
   await enrol(client, 'other')
@@ -81,7 +81,7 @@ void t.test('agents are filtered, sorted and taken by page', async (t) => {
   t.same(await names('state=2,3'), [])
   t.same(await names('name=edge'), [], 'a prefix needs a star')
   const [edge] = await client.list('/agents?tags.name=rack-1&take=1')
-  t.match(edge?.['tags'], [{ name: 'rack-1' }, { name: 'all' }], 'nested lists stay whole')
+  t.match(edge?.['tags'], [{ name: 'rack-1' }, { name: 'all' }], 'nested lists stay complete')
   const page = await client.send('GET', '/agents?take=1')
   t.equal(page.headers.get('x-total-count'), '5')
   for (const query of ['nosuch=1', 'tags.nosuch=1', 'name=a&name=b', 'take=0', 'sort=tags.id'])
@@ -96,7 +96,7 @@ void t.test('{Tags: [{ID}]} replaces assigned tags; static ones stay', async (t)
   const put = async (body: Json) => {
     const agent = await client.expect(200, 'PUT', `/agents/${id}`, body)
     t.same(agent, await client.expect(200, 'GET', `/agents/${id}`))
-    return (agent['tags'] as Json[]).map((tag) => tag['name']) // of the agent's schema
+    return (agent['tags'] as Json[]).map((tag) => tag['name']) // as in the schema of agents
   }
 
   t.same(await put({ Tags: [{ ID: one['id'] }] }), ['fixed', 'one'])
@@ -122,7 +122,7 @@ void t.test('{Tags: [{ID}]} replaces assigned tags; static ones stay', async (t)
     })
 })
 
-void t.test('questions go to the agent and come back; silence is told', async (t) => {
+void t.test('queries are answered by the agent; a missing session is reported', async (t) => {
   const client = await startClient(t)
   const id = await enrol(client, 'edge-1')
   const vcls = [{ name: 'cf-idle', status: 'active', state: 'auto', busy: 0, label: null }]
@@ -148,10 +148,10 @@ void t.test('questions go to the agent and come back; silence is told', async (t
   for (const wrong of ['stop', 'vcl.use x', 'ping\nping', '', 'param.set cc_command x', 'x << y'])
     t.match(await client.expect(400, 'POST', command, { command: wrong }), { errorKey: 'agent' })
   await client.expect(400, 'POST', command, { command: 5 })
-  t.equal(asked.length, 6, 'what is refused never reaches the agent')
+  t.equal(asked.length, 6, 'refused commands are not sent to the agent')
 })
 
-void t.test('a read-only agent is 409 for changes, a locked one 423', async (t) => {
+void t.test('changes answer 409 for a read-only agent and 423 for a locked one', async (t) => {
   const client = await startClient(t)
   const readOnly = await enrol(client, 'reader', { description: { capabilities: ['report'] } })
   const locked = await enrol(client, 'locked', {
@@ -181,7 +181,7 @@ void t.test('a read-only agent is 409 for changes, a locked one 423', async (t) 
       t.match(await client.expect(status, method, `/agents/${id}/${path}`, body), {
         errorKey: 'agent',
       })
-    // One that is free is waited for: a ban goes by the invalidation log (invalidations.test.ts).
+    // Not for the free agent: the call would wait, as a ban uses the invalidation log (invalidations.test.ts).
     if (id !== free)
       await client.expect(status, 'POST', `/agents/${id}/command`, { command: 'ban req.url ~ /' })
     await client.expect(400, 'PUT', `/agents/${id}/params/vcl_path`, { value: 'x' })
@@ -190,8 +190,8 @@ void t.test('a read-only agent is 409 for changes, a locked one 423', async (t) 
 
   const { bus, store } = client.service
   const asked = playSession(t, client, locked, () => {
-    // As a heartbeat: written behind the answer.
-    void eventually('the answer is there', () => asked.length === 1).then(async () => {
+    // Like a heartbeat: written after the answer.
+    void eventually('the agent was asked', () => asked.length === 1).then(async () => {
       const agents = store.queries.updateTable('agents').where('id', '=', locked)
       await agents.set({ lockedBecause: null, state: agentStates.Running }).execute()
       bus.publish(agentChangedSubject, { agentIds: [locked] })
@@ -204,7 +204,7 @@ void t.test('a read-only agent is 409 for changes, a locked one 423', async (t) 
     stateName: 'Running',
   })
   t.match(await client.expect(200, 'PUT', `/agents/${free}/unlock`), { stateName: 'Running' })
-  t.match(asked, [{ question: { kind: 'unlock' } }], 'only the locked one is asked')
+  t.match(asked, [{ question: { kind: 'unlock' } }], 'only the locked agent is asked')
 })
 
 const lockedCondition = {
@@ -215,7 +215,7 @@ const lockedCondition = {
   lockedBecause: 'is enrolled at coordinator a, this is coordinator b',
 } as const
 
-void t.test('what an unlock would change is shown, with the groups that come back', async (t) => {
+void t.test('a locked agent shows the changes of an unlock, including its groups', async (t) => {
   const client = await startClient(t)
   const { deployment, group } = await placeGroup(client, ['edge-1'])
   const groupId = Number(group['id'])
@@ -250,10 +250,10 @@ void t.test('what an unlock would change is shown, with the groups that come bac
   t.match(await read(idle), { use: 'cf-idle', load: ['cf-idle'], discard: ['boot'] })
   t.equal(await read(untold), null)
   const [listed] = await client.list('/agents?name=fitting')
-  t.match(listed, { config: { difference: null } }, 'lists leave it out')
+  t.match(listed, { config: { difference: null } }, 'lists omit it')
 })
 
-void t.test('many agents are unlocked by one call', async (t) => {
+void t.test('one call unlocks many agents', async (t) => {
   const client = await startClient(t)
   const description = { condition: lockedCondition }
   const [one, silent] = [
@@ -278,7 +278,7 @@ void t.test('many agents are unlocked by one call', async (t) => {
   await client.expect(405, 'GET', '/agents/unlock')
 })
 
-void t.test('an agent with a place is deleted by force only, and its key is revoked', async (t) => {
+void t.test('a placed agent is deleted only with force, and its key is revoked', async (t) => {
   const client = await startClient(t)
   const { agentIds } = await placeGroup(client, ['edge-1'])
   const at = `/agents/${String(agentIds[0])}`
@@ -290,11 +290,11 @@ void t.test('an agent with a place is deleted by force only, and its key is revo
   await client.expect(204, 'DELETE', `${at}?force=true`)
 
   await client.expect(404, 'GET', at)
-  await eventually('the revocation', () => revoked.length === 1)
+  await eventually('the revocation is published', () => revoked.length === 1)
   t.match(revoked, [{ agentIds: [agentIds[0]] }])
 })
 
-void t.test('a change that takes a deployed group below its min needs force', async (t) => {
+void t.test('a change that leaves a deployed group below its min needs force', async (t) => {
   const client = await startClient(t)
   const { agentIds, deployment, group } = await placeGroup(client, ['edge-1', 'edge-2'])
   const at = `/deployments/${String(deployment['id'])}`
@@ -312,14 +312,14 @@ void t.test('a change that takes a deployed group below its min needs force', as
   t.match(await client.expect(409, 'PUT', at, { min: 3, max: 3 }), { errorKey: 'deployment' })
   const other = await client.expect(201, 'POST', '/tags', { name: 'other' })
   await client.expect(409, 'PUT', at, { tags: [{ id: other['id'] }] })
-  t.match(await client.expect(200, 'GET', at), { min: 2, max: 2 }, 'nothing was kept')
+  t.match(await client.expect(200, 'GET', at), { min: 2, max: 2 }, 'the deployment is unchanged')
   await client.expect(200, 'PUT', at, { min: 1 })
   await client.expect(200, 'PUT', unassign, { tags: [] })
   await client.expect(200, 'PUT', `${at}?force=true`, { min: 3, max: 3 })
 })
 
 void t.test(
-  'an organization is not told which group of others its agent leaves short',
+  'a refusal does not name the group of another organization that would be short',
   async (t) => {
     const client = await startClient(t)
     const { agentIds, group } = await placeGroup(client, ['edge-1', 'edge-2'])

@@ -1,11 +1,11 @@
-/** The api log tells calls that only asked from those that were to change something (docs/behaviour.md, API log). */
+/** The API log distinguishes calls that only ask from calls that change something (docs/behaviour.md, API log). */
 import t from 'tap'
 import { authRoutes } from '../../../src/coordinator/identity/auth-routes.js'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { eventually } from '../../support/eventually.js'
 import { startClient } from './client.js'
 
-/** Written from docs/behaviour.md, API log: what it says changes nothing, and is not a GET. */
+/** From docs/behaviour.md, API log: the calls other than GET that change nothing. */
 const asking = [
   'compileFiles',
   'planPlacement',
@@ -14,7 +14,7 @@ const asking = [
   'validateVclGroup',
 ]
 
-void t.test('a plan, a preview or a check stands in the log as what it is', async (t) => {
+void t.test('plans, previews and checks are marked in the API log', async (t) => {
   const client = await startClient(t)
   const routes = [...resourceRoutes(client.service), ...authRoutes(client.identity)]
   t.same(
@@ -35,7 +35,7 @@ void t.test('a plan, a preview or a check stands in the log as what it is', asyn
     )
     return rows.map((row) => `${String(row['path'])} ${String(row['status'])}`)
   }
-  await eventually('all are written', async () => (await listed(false)).length === 3)
+  await eventually('all entries are written', async () => (await listed(false)).length === 3)
   t.same(await listed(false), ['/api/v1/tags 201', '/api/v1/invalidations 202', '/api/v1/tags 409'])
   t.same(await listed(true), [
     '/api/v1/invalidations/preview 200',
@@ -43,13 +43,13 @@ void t.test('a plan, a preview or a check stands in the log as what it is', asyn
   ])
 })
 
-void t.test('who is not who they say may have been about to do more', async (t) => {
+void t.test('a call with failed authentication is never marked as asking only', async (t) => {
   const client = await startClient(t)
   const refresh = { authorization: 'Refresh made.up.x' }
   await client.call('POST', '/api/v1/auth/refresh', { headers: refresh })
   await client.call('POST', '/api/v1/invalidations/preview', { body: {} })
 
-  const rows = await eventually('both', async () => {
+  const rows = await eventually('both entries', async () => {
     const found = await client.list('/apilogs?status=401&sort=id')
     return found.length === 2 && found
   })

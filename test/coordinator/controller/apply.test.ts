@@ -1,4 +1,4 @@
-/** What the API has for `cachefleet apply`: whose an object is, where groups would go, what documents may say. */
+/** What the API offers `cachefleet apply`: owners of objects, planned placements, the schema of documents. */
 import t, { type Test } from 'tap'
 import { readOnlyKeys } from '../../../src/cli/apply/plain-fields.js'
 import { fieldsOf } from '../../../src/cli/apply/wanted.js'
@@ -7,7 +7,7 @@ import { startPostgres } from '../../support/postgres.js'
 import { ids, rows, startTenants, type Call, type Json } from '../identity/people.js'
 import { enrol } from './client.js'
 
-void t.test('every object says whose it is, and a list finds those of a set', async (t) => {
+void t.test('every object has `managedBy`, and lists can be filtered by it', async (t) => {
   const { system } = await startTenants(t)
   const { call } = system
   const file = await call(201, 'POST', '/files', { name: 'f', source: 'vcl 4.1;' })
@@ -24,8 +24,8 @@ void t.test('every object says whose it is, and a list finds those of a set', as
     const at = `${path}/${String(plain['id'])}`
     t.equal(plain['managedBy'], null, path)
     const taken = await call(200, 'PUT', at, { managedBy: 'shop' })
-    t.match(taken, { ...plain, managedBy: 'shop', updated: /Z$/ }, 'the rest stays')
-    t.match(await call(200, 'PUT', at, taken), { managedBy: 'shop' }, 'GET may be PUT back')
+    t.match(taken, { ...plain, managedBy: 'shop', updated: /Z$/ }, 'other fields are unchanged')
+    t.match(await call(200, 'PUT', at, taken), { managedBy: 'shop' }, 'the body can be PUT back')
     t.match(await call(200, 'PUT', at, {}), { managedBy: 'shop' })
     t.same(await ids(call, `${path}?managedBy=shop`), [plain['id']])
     t.match(await call(400, 'PUT', at, { managedBy: 'a\nb' }), { errorMsg: /^managedBy: / })
@@ -36,7 +36,7 @@ void t.test('every object says whose it is, and a list finds those of a set', as
   }
 })
 
-void t.test('what a plan foresees is what placement then says, and nothing is kept', async (t) => {
+void t.test('a plan predicts the later placement and changes nothing', async (t) => {
   await t.test('on SQLite', async (t) => {
     await foresee(t, await startFleet(t))
   })
@@ -81,7 +81,7 @@ async function foresee(t: Test, { call, tags }: Fleet): Promise<void> {
   t.same(agentsOf(placement), agentsOf(rows(foreseen[0]?.['agents'])))
 }
 
-void t.test('tags that are to be made fit nobody, and what is not there is refused', async (t) => {
+void t.test('new tags match no agent, and unknown references are refused', async (t) => {
   const { call, tags } = await startFleet(t)
   const group = { name: 'g', domains: [], deployments: ['d'] }
   const deployment = { name: 'd', min: 1, max: 1, tags: [{ id: tags['web'] }] }
@@ -107,7 +107,7 @@ void t.test('tags that are to be made fit nobody, and what is not there is refus
 })
 
 void t.test(
-  'a plan is of the own organization, for who may read groups and deployments',
+  'a plan is limited to the own organization and needs read access to its types',
   async (t) => {
     const tenants = await startTenants(t)
     for (const name of ['red', 'blue']) await tenants.makeOrganization(name)
@@ -138,7 +138,7 @@ void t.test(
   },
 )
 
-void t.test('the schema of documents knows what apply reads, kind by kind', async (t) => {
+void t.test('the schema of documents has the fields that apply reads, per kind', async (t) => {
   const { controller } = await startTenants(t)
   const { status, body } = await controller.call('GET', '/docs/apply.json')
   t.equal(status, 200)
@@ -164,7 +164,7 @@ interface Fleet {
   readonly tags: Readonly<Record<string, unknown>>
 }
 
-/** Three agents with the tag web, one without; on a store in memory unless told. */
+/** Three agents with the tag web, one without; the default is a store in memory. */
 async function startFleet(t: Test, storeUrl?: string): Promise<Fleet> {
   const { controller, system } = await startTenants(t, storeUrl === undefined ? {} : { storeUrl })
   for (const name of ['one', 'two', 'three']) await enrol(controller, name, { tags: ['web'] })

@@ -1,6 +1,6 @@
 /**
- * The attacks that must be survived, where they concern objects: a test for each line of the checklist, named after it. Those
- * about who calls are in ../identity/checklist.test.ts; statistics and graphs come with them.
+ * Attacks on objects: one test for each line of the checklist, with its name. Attacks on the identity of callers are in
+ * ../identity/checklist.test.ts; attacks on statistics and graphs are tested with those.
  */
 import { readdirSync } from 'node:fs'
 import t from 'tap'
@@ -42,11 +42,11 @@ void t.test('Web/API: IDOR across organizations on every id and list', async (t)
   }
 })
 
-/** Of an account the organizations say so, of an organization its own id. */
+/** An account is matched by its organizations, an organization by its own id. */
 function belongsTo(row: Json, path: string, organization: Json | undefined): boolean {
   const { id, name } = organization ?? {}
   if (path === '/organizations') return row['id'] === id
-  if (path === '/apilogs') return true // they name no organization; those of others are counted above
+  if (path === '/apilogs') return true // entries name no organization; totals are checked above
   const owner = JSON.stringify({ id, name })
   return JSON.stringify(row['organization'] ?? row['organizations']).includes(owner)
 }
@@ -133,7 +133,7 @@ void t.test('Web/API: path traversal in file names', async (t) => {
   t.same(
     readdirSync(client.stateDir, { recursive: true }),
     before,
-    'nothing is written under a name',
+    'no file is written under a given name',
   )
 })
 
@@ -179,7 +179,7 @@ function fill(path: string): string {
   return path.replace(/\{\w+\}/g, '1')
 }
 
-/** An administrator of an organization of its own. */
+/** An administrator of a new organization. */
 async function moveIn(client: Client, name: string, organization: string) {
   const made = await client.expect(201, 'POST', '/organizations', { name: organization })
   await client.expect(201, 'POST', '/accounts', { name, password, organizations: [made] })

@@ -1,4 +1,4 @@
-/** The resources over HTTP as the administrator calls them, and agents that enrolled without a link. */
+/** A client that calls the resources as the administrator, and agents enrolled without a link. */
 import type { Test } from 'tap'
 import { createContext } from '../../../src/context.js'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
@@ -14,14 +14,14 @@ export type Json = Record<string, unknown>
 
 export interface Client extends Controller {
   readonly token: string
-  /** Below /api/v1. */
+  /** Paths are below /api/v1. */
   send(method: string, path: string, body?: unknown): Promise<CallAnswer>
-  /** Fails the test when the status is another. */
+  /** Fails the test on any other status. */
   expect(status: number, method: string, path: string, body?: unknown): Promise<Json>
   list(path: string): Promise<Json[]>
 }
 
-/** On a store in memory unless told. */
+/** The default is a store in memory. */
 export async function startClient(t: Test, storeUrl?: string): Promise<Client> {
   const controller = await startController(t, {
     resources: resourceRoutes,
@@ -42,7 +42,7 @@ export async function startClient(t: Test, storeUrl?: string): Promise<Client> {
     list: async (path: string) => {
       const answer = await send('GET', path)
       if (answer.status !== 200) t.fail(`${path}: ${answer.status} ${answer.text}`)
-      return JSON.parse(answer.text) as Json[] // lists are arrays of objects
+      return JSON.parse(answer.text) as Json[] // every list is an array of objects
     },
   })
 }
@@ -53,7 +53,7 @@ export interface EnrolOptions {
   readonly organizationId?: number | null
 }
 
-/** A row as after a first hello; answers its id. */
+/** Creates the row of an agent as its first hello does; returns its id. */
 export async function enrol(
   { service }: Pick<Controller, 'service'>,
   name: string,

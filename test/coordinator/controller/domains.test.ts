@@ -1,4 +1,4 @@
-/** Domains as a caller meets them, groups that have them, and who sees what of the routing on a shared agent. */
+/** The domains API, groups with domains, and the visible part of the routing on a shared agent. */
 import t from 'tap'
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import { readGroupRouting } from '../../../src/coordinator/deploying/routing.js'
@@ -10,7 +10,7 @@ import { isUniqueViolation } from '../../../src/coordinator/store/violation.js'
 import { startPostgres } from '../../support/postgres.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
 
-void t.test('a domain keeps the conventions of every resource', async (t) => {
+void t.test('a domain follows the conventions of every resource', async (t) => {
   const client = await startClient(t)
   const made = await client.expect(201, 'POST', '/domains', { FQDN: 'Shop.Example' })
   const at = `/domains/${String(made['id'])}`
@@ -55,7 +55,7 @@ void t.test('a domain keeps the conventions of every resource', async (t) => {
   await client.expect(404, 'GET', at)
 })
 
-void t.test('root follows the domains, and says nothing else', async (t) => {
+void t.test('`root` is derived from the domains; any other value is refused', async (t) => {
   const client = await startClient(t)
   const { group, domain, file } = await seed(client)
   const at = `/vclgroups/${String(group['id'])}`
@@ -77,7 +77,7 @@ void t.test('root follows the domains, and says nothing else', async (t) => {
       errorMsg: /^root is/,
     })
   const cleared = await client.expect(200, 'PUT', at, { domains: null })
-  t.match(cleared, { root: true, domains: [] }, 'left out it follows')
+  t.match(cleared, { root: true, domains: [] }, 'without `root` it is derived')
   t.match(await client.expect(200, 'PUT', at, { domains, root: false }), { root: false })
   t.match(await client.expect(200, 'PUT', at, { name: 'other' }), { root: false })
   const probe = { name: 'probe', path: '/', host: 'bank.example' }
@@ -101,7 +101,7 @@ void t.test('root follows the domains, and says nothing else', async (t) => {
   await client.expect(404, 'GET', '/vclgroups/987654/routing')
 })
 
-void t.test('a stage says what is wrong with it, and keeps nothing', async (t) => {
+void t.test('an invalid stage is refused with the reason and changes nothing', async (t) => {
   const client = await startClient(t)
   const { group, domain, file, deployment } = await seed(client)
   const at = `/vclgroups/${String(group['id'])}`
@@ -171,8 +171,8 @@ void t.test('a stage says what is wrong with it, and keeps nothing', async (t) =
 
   const history = await client.list(`${at}/history`)
   t.ok(history.every(({ action, revision }) => action === 'stage' && revision === null))
-  t.equal(history.length, 3, 'what was refused before it was asked of caches has an entry')
-  t.same(await client.expect(200, 'GET', at), group, 'and the group is as it was')
+  t.equal(history.length, 3, 'refusals before any cache was asked have entries')
+  t.same(await client.expect(200, 'GET', at), group, 'the group is unchanged')
   t.same(await store.queries.selectFrom('stageUses').selectAll().execute(), [])
 })
 
@@ -202,7 +202,7 @@ async function seed(client: Client, fqdn = 'shop.example') {
   return { file, domain, deployment, group }
 }
 
-/** The constraint, what is pinned, the routing VCL as a source, and what each caller sees of it. */
+/** Checks the unique constraint, pinned domains, the routing VCL as a source, and its part visible to each caller. */
 async function checkTables(t: Parameters<typeof startClient>[0], client: Client): Promise<void> {
   const { store } = client.service
   const agentId = await enrol(client, 'edge')
@@ -238,13 +238,13 @@ async function checkTables(t: Parameters<typeof startClient>[0], client: Client)
   await save(serving(first))
   const second = place(two, ['two.example', 'one.example'])
   const refusal = await save(second).catch((error: unknown) => error)
-  t.ok(isUniqueViolation(refusal), 'one.example is there already')
+  t.ok(isUniqueViolation(refusal), 'one.example is already placed there')
   const none = await store.queries
     .selectFrom('placements')
     .select('groupId')
     .where('groupId', '=', second.groupId)
     .execute()
-  t.same(none, [], 'nothing of it is kept')
+  t.same(none, [], 'no placement is stored')
   await save(serving(place(two, ['two.example'])))
 
   const { desired } = await store.queries
@@ -285,7 +285,7 @@ async function checkTables(t: Parameters<typeof startClient>[0], client: Client)
     .execute()
   const [seen] = await readGroupRouting(client.service, { organizationId }, group)
   t.match(seen?.source, 'one.example')
-  t.notMatch(seen?.source, 'two.example', 'names of others are left out')
+  t.notMatch(seen?.source, 'two.example', 'names of other organizations are omitted')
 
   const pinned = (await findGroup(store.queries, { kind: 'all' }, second.groupId))?.domains ?? []
   await store.decide((queries) =>
@@ -313,5 +313,5 @@ async function checkTables(t: Parameters<typeof startClient>[0], client: Client)
   })
   await store.queries.deleteFrom('agents').where('id', '=', agentId).execute()
   const left = await store.queries.selectFrom('placementDomains').selectAll().execute()
-  t.same(left, [], 'what an agent held goes with it')
+  t.same(left, [], 'the rows of a deleted agent are deleted')
 }

@@ -1,4 +1,4 @@
-/** An object of each resource that people edit, and two edits of it. */
+/** An object of each editable resource, with edits of it. */
 import { makeDomainCertificate } from '../../support/domain-certificates.js'
 import { enrol, type Client, type Json } from './client.js'
 
@@ -6,13 +6,13 @@ type Edits = readonly [Json, Json, Json]
 
 export interface Editable {
   readonly path: string
-  /** What makes it by POST; null: it enrols. */
+  /** The body of POST; null: the object enrols. */
   readonly body: Json | null
-  /** Answers its id. */
+  /** Returns its id. */
   make(): Promise<number>
-  /** Each changes what the one before made. */
+  /** Each edit changes the result of the previous one. */
   readonly edits: Edits
-  /** The first two change different keys, which are answered as they are written. */
+  /** The first two edits change different keys, which are returned as written. */
   readonly separate: boolean
 }
 
@@ -111,7 +111,7 @@ export async function makeEditables(client: Client): Promise<Editable[]> {
     made(
       '/idps',
       { organization, baseURL: 'https://idp.example.com', clientID: 'a' },
-      // A secret that nobody reads is edited too.
+      // A secret that is never returned can be edited too.
       [{ clientID: 'b' }, { clientSecret: 'not answered' }, { clientID: 'c' }],
       false,
     ),

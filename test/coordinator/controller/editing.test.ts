@@ -1,4 +1,4 @@
-/** ETag, If-Match and If-None-Match on every object that people edit, on both databases; an edit is never undone unseen. */
+/** ETag, If-Match and If-None-Match on every editable object, on both databases: no edit is lost unnoticed. */
 import t, { type Test } from 'tap'
 import type { Store } from '../../../src/coordinator/store/store.js'
 import { startPostgres } from '../../support/postgres.js'
@@ -15,13 +15,13 @@ void t.test('on PostgreSQL', async (t) => {
   await keepsEdits(t, await startClient(t, await postgres.url()))
 })
 
-/** The object of one resource, with calls on it. */
+/** An object of one resource, with calls for it. */
 interface Fixture {
   readonly editable: Editable
   put(body: Json, headers?: Record<string, string>): Promise<CallAnswer>
   read(headers?: Record<string, string>): Promise<CallAnswer>
   remove(headers?: Record<string, string>): Promise<CallAnswer>
-  /** Runs `edit` when the next call has looked at the object and begins to change it. */
+  /** Runs `edit` after the next call has read the object and before it writes. */
   interpose(edit: () => Promise<unknown>): void
   etag(): Promise<string>
 }
@@ -33,7 +33,7 @@ async function keepsEdits(t: Test, client: Client): Promise<void> {
       edit && method === 'PUT' ? [path.replace('/{id}', '')] : [],
     ),
   )
-  t.same(new Set(editables.map(({ path }) => path)), resources, 'every resource is tried')
+  t.same(new Set(editables.map(({ path }) => path)), resources, 'every resource is covered')
   for (const editable of editables)
     await t.test(editable.path, async (t) => {
       for (const trial of [
@@ -85,7 +85,7 @@ async function tellsWhatChanged(t: Test, fixture: Fixture): Promise<void> {
   t.equal(changed.status, 200, changed.text)
   const after = await fixture.read({ 'if-none-match': before })
   t.equal(after.status, 200)
-  t.equal(after.headers.get('etag'), changed.headers.get('etag'), 'PUT answers the same tag')
+  t.equal(after.headers.get('etag'), changed.headers.get('etag'), 'PUT returns the same tag')
   t.not(after.headers.get('etag'), before)
   t.equal((await fixture.put(one, { 'if-match': '*' })).status, 200)
   t.equal((await fixture.put(other, { 'if-match': 'no quotes' })).status, 400)
@@ -108,12 +108,12 @@ async function refusesLateEdits(t: Test, fixture: Fixture): Promise<void> {
 
   const seen = { 'if-match': await fixture.etag() }
   fixture.interpose(() => fixture.put(other))
-  t.equal((await fixture.put(other, seen)).status, 412, 'an edit that came between is seen')
+  t.equal((await fixture.put(other, seen)).status, 412, 'an interposed edit is detected')
 
   const both = { 'if-match': await fixture.etag() }
   const answers = await Promise.all([third, { ...third }].map((body) => fixture.put(body, both)))
   const statuses = answers.map(({ status }) => status)
-  t.same(statuses.toSorted(), [200, 412], 'of two at once one is kept')
+  t.same(statuses.toSorted(), [200, 412], 'one of two concurrent edits wins')
   t.equal((await fixture.remove()).status, 204)
 }
 
@@ -124,7 +124,7 @@ async function deletesWhatWasSeen(t: Test, fixture: Fixture): Promise<void> {
   t.equal((await fixture.remove({ 'if-match': old })).status, 412)
   const seen = { 'if-match': await fixture.etag() }
   fixture.interpose(() => fixture.put(other))
-  t.equal((await fixture.remove(seen)).status, 412, 'an edit that came between is seen')
+  t.equal((await fixture.remove(seen)).status, 412, 'an interposed edit is detected')
   t.equal((await fixture.remove({ 'if-match': await fixture.etag() })).status, 204)
 }
 

@@ -1,4 +1,4 @@
-/** Parameters and backend health through the API: the real gateway, the real agent, a real cache (docs/behaviour.md, Cache settings). */
+/** Parameters and backend health through the API, with a real gateway, agent and cache (docs/behaviour.md, Cache settings). */
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { startAgent } from '../../../src/agent/agent.js'
@@ -17,7 +17,7 @@ interface Harness {
   readonly client: Client
   readonly cache: Varnishd
   readonly agent: Json
-  /** Below the agent. */
+  /** Paths are below the agent. */
   readonly put: (status: number, path: string, body?: Json) => Promise<Json>
   readonly command: (status: number, line: string) => Promise<Json>
   readonly readDesired: () => Promise<DesiredEngine>
@@ -54,7 +54,7 @@ async function startHarness(t: Test): Promise<Harness> {
     log,
   )
   t.teardown(() => running.stop())
-  const agent = await eventually('an agent that holds the idle VCL', async () => {
+  const agent = await eventually('the agent is Running with the idle VCL', async () => {
     const [one] = await client.list('/agents')
     const isReady = one?.['stateName'] === 'Running' && (await listVcls(cache)).includes('cf-idle')
     return isReady ? one : undefined
@@ -71,7 +71,7 @@ async function startHarness(t: Test): Promise<Harness> {
         .selectFrom('agents')
         .select('desired')
         .executeTakeFirstOrThrow()
-      return JSON.parse(desired) as DesiredEngine // written by recomposeDesired only
+      return JSON.parse(desired) as DesiredEngine // written only by recomposeDesired
     },
   }
 }
@@ -80,21 +80,21 @@ async function readParam({ cache }: Harness, name: string): Promise<string> {
   return /Value is: (.*)/.exec(await cache.adm('param.show', name))?.[1]?.trim() ?? ''
 }
 
-/** Admin health by `<VCL>.<backend>`, as the API answers it. */
+/** Admin health by `<VCL>.<backend>`, from the API. */
 async function readHealth({ client, agent }: Harness): Promise<Record<string, unknown>> {
   const rows = await client.list(`/agents/${String(agent['id'])}/backends`)
   return Object.fromEntries(rows.map((row) => [String(row['name']), row['adminHealth']]))
 }
 
 async function untilSettled({ client, agent }: Harness): Promise<void> {
-  await eventually('what is desired is effective', async () => {
+  await eventually('the desired revision is effective', async () => {
     const { config } = await client.expect(200, 'GET', `/agents/${String(agent['id'])}`)
-    const { desired, effective } = config as Record<string, Json> // of the agent's schema
+    const { desired, effective } = config as Record<string, Json> // as in the schema of agents
     return desired?.['revision'] === effective?.['revision']
   })
 }
 
-void t.test('a parameter is set, kept and reset', async (t) => {
+void t.test('a parameter can be set, is kept, and can be reset', async (t) => {
   const harness = await startHarness(t)
   const { put, command } = harness
 
@@ -107,7 +107,7 @@ void t.test('a parameter is set, kept and reset', async (t) => {
   t.match(await harness.readDesired(), { params: [{ name: 'default_ttl', value: '10' }] })
 
   await t.test(
-    'a refused value keeps the old one and says why in the engine’s words',
+    'a refused value keeps the old one and returns the message of the engine',
     async (t) => {
       t.match(await put(400, 'params/default_ttl', { value: '-1' }), {
         errorKey: 'agent',
@@ -122,7 +122,7 @@ void t.test('a parameter is set, kept and reset', async (t) => {
     },
   )
 
-  await t.test('some are set by nobody, whatever the spelling', async (t) => {
+  await t.test('forbidden parameters are refused in any spelling', async (t) => {
     for (const name of ['cc_command', 'vcl_path', 'vmod_path', 'vcc_unsafe_path', 'user', 'jail'])
       t.match(await put(400, `params/${name}`, { value: 'x' }), { errorMsg: /anyone/ })
     for (const line of [
@@ -140,7 +140,7 @@ void t.test('a parameter is set, kept and reset', async (t) => {
     await put(400, 'params/default_ttl', { valeu: '5' })
   })
 
-  await t.test('a command that sets one means the same', async (t) => {
+  await t.test('a command that sets a parameter has the same effect', async (t) => {
     t.same(await command(200, 'param.set default_grace 20'), { message: '' })
     t.match(await command(200, 'param.set default_grace never'), { message: /default_grace/ })
     t.match(await command(200, 'param.set nope 1'), { message: /Unknown parameter "nope"/ })
@@ -153,10 +153,10 @@ void t.test('a parameter is set, kept and reset', async (t) => {
     t.match(await readParam(harness, 'default_grace'), /\(default\)/)
   })
 
-  await t.test('it is healed, and gone when it is reset', async (t) => {
+  await t.test('a changed parameter is healed, and removed by a reset', async (t) => {
     await untilSettled(harness)
     await harness.cache.adm('param.set', 'default_ttl', '5')
-    await eventually('it is healed', async () => {
+    await eventually('the parameter is healed', async () => {
       return (await readParam(harness, 'default_ttl')) === '10.000 [seconds]'
     })
     t.match(await put(200, 'params/default_ttl', { value: null }), { value: '120.000' })
@@ -171,7 +171,7 @@ backend spare { .host = "127.0.0.1"; .port = "9"; }
 sub vcl_recv { set req.http.X-Mark = "${mark}"; if (req.url == "/s") { set req.backend_hint = spare; } }
 `
 
-void t.test('the health of a backend is set, kept over deploys and reset', async (t) => {
+void t.test('the health of a backend can be set, survives deploys and can be reset', async (t) => {
   const harness = await startHarness(t)
   const { client, put, command } = harness
   t.match(await put(200, 'backends/default/sick'), { backends: ['cf-idle.default'] })
@@ -195,7 +195,7 @@ void t.test('the health of a backend is set, kept over deploys and reset', async
     [`${first}.spare`]: 'healthy',
   })
 
-  await t.test('of one group, by its id, beside what is said of all', async (t) => {
+  await t.test('the health for one group overrides the health for all groups', async (t) => {
     const auto = await put(200, `backends/${groupId}.default/probe`)
     t.match(auto, { name: `${groupId}.default`, health: 'auto', backends: [`${first}.default`] })
     t.match(await readHealth(harness), { [`${first}.default`]: 'healthy' })
@@ -204,11 +204,11 @@ void t.test('the health of a backend is set, kept over deploys and reset', async
       { backend: 'default', health: 'auto', groups: [groupId] },
     ])
     await put(200, 'backends/default/sick')
-    t.equal((await harness.readDesired()).health?.length, 1, 'what is said of all replaces that')
+    t.equal((await harness.readDesired()).health?.length, 1, 'health for all groups replaces it')
     t.match(await readHealth(harness), { [`${first}.default`]: 'sick' })
   })
 
-  await t.test('what is not a backend is refused', async (t) => {
+  await t.test('unknown backends and invalid health are refused', async (t) => {
     t.match(await put(404, 'backends/nope/sick'), { errorMsg: /nope was not found/ })
     await put(404, 'backends/77.default/sick')
     t.match(await put(400, 'backends/default/dead'), { errorMsg: /healthy, sick or auto/ })
@@ -216,7 +216,7 @@ void t.test('the health of a backend is set, kept over deploys and reset', async
       t.match(await put(400, `backends/${pattern}/sick`), { errorMsg: /patterns are not allowed/ })
   })
 
-  await t.test('a command that sets it means the same', async (t) => {
+  await t.test('a command that sets the health has the same effect', async (t) => {
     t.same(await command(200, `backend.set_health ${first}.spare sick`), { message: '' })
     t.match(await readHealth(harness), { [`${first}.spare`]: 'sick' })
     t.match((await harness.readDesired()).health?.at(-1), { backend: 'spare', groups: [groupId] })
@@ -224,7 +224,7 @@ void t.test('the health of a backend is set, kept over deploys and reset', async
     await command(404, 'backend.set_health nope sick')
   })
 
-  await t.test('the next deploy keeps it', async (t) => {
+  await t.test('the next deploy keeps the health', async (t) => {
     await client.expect(200, 'PUT', `/files/${String(file['id'])}`, { source: source('two') })
     await deploy()
     const next = (await listVcls(harness.cache)).find(

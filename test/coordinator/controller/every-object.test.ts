@@ -1,4 +1,4 @@
-/** The conventions of objects (docs/behaviour.md, Updates), each tried on every resource that people edit: the schemas make the bodies. */
+/** The conventions of objects (docs/behaviour.md, Updates) on every editable resource; bodies are made from the schemas. */
 import t, { type Test } from 'tap'
 import { nameSchema } from '../../../src/coordinator/api/references.js'
 import { startClient, type Client, type Json } from './client.js'
@@ -7,10 +7,10 @@ import { makeEditables, type Editable } from './editables.js'
 interface Resource {
   readonly path: string
   readonly errorKey: string
-  /** Of POST and of PUT: what each key may be. */
+  /** The schema of each key of POST and of PUT. */
   readonly posts: Readonly<Record<string, object>>
   readonly puts: Readonly<Record<string, object>>
-  /** Of a new object; null: it enrols. */
+  /** The body of a new object; null: it enrols. */
   readonly body: Json | null
 }
 
@@ -86,7 +86,7 @@ async function refusesReferences(t: Test, client: Client, resource: Resource) {
   }
 }
 
-/** Also of `T | null`. */
+/** Also true for `T | null`. */
 function isReference(schema: object): boolean {
   const [first] = variantsOf(schema)
   return first !== undefined && 'id' in keysOf(first)
@@ -100,7 +100,7 @@ function isReferences(schema: object): boolean {
 
 function variantsOf(schema: object): object[] {
   const variants: unknown = Reflect.get(schema, 'anyOf')
-  return Array.isArray(variants) ? (variants as object[]) : [schema] // of a union, schemas
+  return Array.isArray(variants) ? (variants as object[]) : [schema] // the schemas of a union
 }
 
 async function mergesBodies(t: Test, client: Client, resource: Resource & { readonly at: string }) {

@@ -1,4 +1,4 @@
-/** The conventions of calls (docs/behaviour.md, Calls), each tried on every route of the controller API: the table makes the calls. */
+/** The conventions of calls (docs/behaviour.md, Calls) on every route of the controller API; the route table makes the calls. */
 import t, { type Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
 import { basic, callHttp, type CallAnswer, type CallOptions } from '../../support/http-call.js'
@@ -6,16 +6,16 @@ import { startClient, type Client } from './client.js'
 import { seed } from './seeded.js'
 
 interface Tenants extends Client {
-  /** Of a user who may nothing. */
+  /** Token of a user without permissions. */
   readonly nobody: string
 }
 
 interface Call {
   readonly route: Route
-  /** With its object, which is there. */
+  /** The path of an existing object. */
   readonly path: string
   send(path: string, sending?: Sending): Promise<CallAnswer>
-  /** Tries status, key and text of a refusal, and what every refusal has. */
+  /** Checks status, key and text of a refusal, and the fields common to all refusals. */
   refuses(answer: CallAnswer, wanted: string, message?: RegExp): void
 }
 
@@ -186,7 +186,7 @@ function isOfType(schema: unknown, type: string): boolean {
   return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === type
 }
 
-/** Of several the first that is missing is named. */
+/** Only a single required key is named for certain: of several, the first missing one is named. */
 function isOnlyRequired(schema: object, key: string): boolean {
   return 'required' in schema && JSON.stringify(schema.required) === JSON.stringify([key])
 }
@@ -198,7 +198,7 @@ async function refusesLists(t: Test, call: Call): Promise<void> {
     call.refuses(await call.send(`${call.path}?take=${take}`), `400 ${errorKey}`, /"take"/)
   for (const sort of ['nosuch', 'id:up', 'id:asc:desc', 'id;drop table tags', ''])
     call.refuses(await call.send(`${call.path}?sort=${sort}`), `400 ${errorKey}`, /"sort"/)
-  // What has no id has a name.
+  // Rows without an id have a name.
   const none = 'id' in query.properties ? 'id=no-such-id' : 'name=no-such-name'
   for (const path of [call.path, `${call.path}?take=1`, `${call.path}?${none}`]) {
     const { status, headers } = await call.send(path)

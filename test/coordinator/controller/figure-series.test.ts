@@ -1,4 +1,4 @@
-/** Figures of groups and domains over HTTP: graphs, sums over caches, who sees what (docs/behaviour.md, Graphs and Live log). */
+/** Figures of groups and domains over HTTP: graphs, sums over caches, visibility (docs/behaviour.md, Graphs and Live log). */
 import t, { type Test } from 'tap'
 import { basic } from '../../support/http-call.js'
 import { addDeployment, addPlacement } from '../store/rows.js'
@@ -18,11 +18,11 @@ interface Fleet {
   readonly agents: readonly number[]
   readonly azure: Tenant
   readonly crimson: Tenant
-  /** Seconds since 1970: a multiple of the interval, long ago enough that all rows are settled. */
+  /** Seconds since 1970: a multiple of the interval, old enough that all rows are settled. */
   readonly begin: number
 }
 
-/** Two shared caches on which two organizations have a group each, with the same domain. */
+/** Two shared caches and two organizations, each with one group on both caches and the same domain. */
 async function startFleet(t: Test): Promise<Fleet> {
   const client = await startClient(t)
   const agents = [await enrol(client, 'edge-1'), await enrol(client, 'edge-2')]
@@ -63,7 +63,7 @@ async function logIn(client: Client, org: string, name: string): Promise<string>
   return String(body['accessToken'])
 }
 
-/** One sample of each cache, by the names of what is counted there. */
+/** Records one sample for each cache, by counter name. */
 function record(
   { client, agents, begin }: Fleet,
   step: number,
@@ -85,7 +85,7 @@ function prefixed(subject: string, figures: Readonly<Record<string, number>>) {
   )
 }
 
-/** Of a subject on both caches. */
+/** Figures of one subject on both caches. */
 const ofTraffic = [
   { requests: 10, hits: 6, misses: 2, status_2xx: 10, bytes: 12_345.6, ttfb_1: 9, ttfb_100: 1 },
   { requests: 30, hits: 3, misses: 1, status_2xx: 29.9, status_5xx: 0.1, bytes: 1, ttfb_1: 30 },
@@ -121,13 +121,13 @@ void t.test('graphs of a group and of its domain are sums over caches', async (t
     for (const name of ['AVERAGE', 'MAX', 'TOTAL']) {
       t.same(await read('hitratio', name), [{ hitRatio: 0.75, time }])
       const [row] = (await read('firstbyte', name)) as Json[]
-      t.match(row, { p50: 0.5128, p95: 0.9744, time }, 'within the first bound')
-      t.equal(row?.['p99'], 80, 'between 50 and 100 ms: six tenths of the last one of forty')
+      t.match(row, { p50: 0.5128, p95: 0.9744, time }, 'p50 and p95 are within the first bound')
+      t.equal(row?.['p99'], 80, 'p99: between 50 and 100 ms, six tenths of the last of forty')
     }
   }
 })
 
-void t.test('what did not happen is zero, and where nothing was asked is no ratio', async (t) => {
+void t.test('figures without events are zero, and without lookups there is no ratio', async (t) => {
   const fleet = await startFleet(t)
   const { client, azure, begin } = fleet
   const subject = `GROUP.${azure.group}`
@@ -143,7 +143,7 @@ void t.test('what did not happen is zero, and where nothing was asked is no rati
   t.same(await client.expect(200, 'GET', never), { status: [] })
 })
 
-void t.test('figures of a domain are asked for by their own names', async (t) => {
+void t.test('figures of a domain are requested by their own names', async (t) => {
   const fleet = await startFleet(t)
   const { client, azure, begin } = fleet
   const ofDomain = `DOMAIN.${azure.group}:www.example.com`
@@ -182,7 +182,7 @@ void t.test('figures of a domain are asked for by their own names', async (t) =>
   })
 })
 
-void t.test('whoever names the same domain reads its own part of it only', async (t) => {
+void t.test('each organization reads only its own part of a common domain', async (t) => {
   const fleet = await startFleet(t)
   const { client, azure, crimson, begin } = fleet
   const figures = [azure, crimson].map(({ group }, at) =>
@@ -205,11 +205,11 @@ void t.test('whoever names the same domain reads its own part of it only', async
   t.match(
     await read(reader, azure),
     { status: 200, body: { values: [] } },
-    'figures are those of groups, which it may not read',
+    'figures belong to groups, which the reader may not read',
   )
 })
 
-/** Of the first organization, of nothing but these types. */
+/** A reader of the first organization with access to these types only. */
 async function makeReader(
   client: Client,
   { token }: Tenant,

@@ -1,4 +1,4 @@
-/** Files and their versions, as a caller meets them (docs/behaviour.md, Files). */
+/** The API of files and their versions (docs/behaviour.md, Files). */
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { startClient } from './client.js'
@@ -7,7 +7,7 @@ const vcl = 'vcl 4.1;\nbackend default none;\n'
 const digest = (content: string | Buffer): string =>
   `"${createHash('sha256').update(content).digest('hex')}"`
 
-void t.test('a file answers what its content says of it; lists leave the source out', async (t) => {
+void t.test('a file has fields derived from its content; lists omit the source', async (t) => {
   const client = await startClient(t)
   const made = await client.expect(201, 'POST', '/files', { name: 'main.vcl', source: vcl })
   t.match(made, {
@@ -35,7 +35,7 @@ void t.test('a file answers what its content says of it; lists leave the source 
 })
 
 void t.test(
-  'new content makes the next version; equal content and a rename make none',
+  'new content creates the next version; equal content and a rename create none',
   async (t) => {
     const client = await startClient(t)
     const { id } = await client.expect(201, 'POST', '/files', { name: 'a.vcl', source: vcl })
@@ -63,7 +63,7 @@ void t.test(
   },
 )
 
-void t.test('writers at the same moment make one version each', async (t) => {
+void t.test('concurrent writers create one version each', async (t) => {
   const client = await startClient(t)
   const { id } = await client.expect(201, 'POST', '/files', { name: 'a.vcl', source: vcl })
   const at = `/files/${String(id)}`
@@ -79,7 +79,7 @@ void t.test('writers at the same moment make one version each', async (t) => {
   )
 })
 
-void t.test('a diff is unified text', async (t) => {
+void t.test('a diff is a unified diff', async (t) => {
   const client = await startClient(t)
   const source = 'one\ntwo\nthree\n'
   const { id } = await client.expect(201, 'POST', '/files', { name: 'list', source })
@@ -97,7 +97,7 @@ void t.test('a diff is unified text', async (t) => {
     await client.expect(400, 'GET', `${at}/diff?${query}`)
 })
 
-void t.test('base64 carries any bytes', async (t) => {
+void t.test('a base64 file can hold any bytes', async (t) => {
   const client = await startClient(t)
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, n) => n))
   const source = bytes.toString('base64')
@@ -125,7 +125,7 @@ void t.test('base64 carries any bytes', async (t) => {
   await client.expect(409, 'GET', `${at}/diff?from=1&to=2`)
 })
 
-void t.test('/vcls is the shorthand: main files, an id that is ignored', async (t) => {
+void t.test('/vcls is a shorthand for main files and ignores a given id', async (t) => {
   const client = await startClient(t)
   const made = await client.expect(201, 'POST', '/vcls', {
     id: 424242,
@@ -144,7 +144,7 @@ void t.test('/vcls is the shorthand: main files, an id that is ignored', async (
   await client.expect(404, 'GET', `/vcls/${String(made['id'])}`)
 })
 
-void t.test('a media type is a media type; null makes it the default again', async (t) => {
+void t.test('a media type must be valid; null resets it to the default', async (t) => {
   const client = await startClient(t)
   const { id } = await client.expect(201, 'POST', '/files', {
     name: 'acl',
@@ -161,7 +161,7 @@ void t.test('a media type is a media type; null makes it the default again', asy
   })
 })
 
-void t.test('a test of VCL is checked when it is written, by file and line', async (t) => {
+void t.test('a test of VCL is checked on write; errors name file and line', async (t) => {
   const client = await startClient(t)
   const right = 'steps:\n  - request: {url: /}\n    expect: {status: 200}\n'
   const wrong = 'steps:\n  - request: {url: /}\n    expect: {stat: 200}\n  - advance: x\n'
@@ -176,7 +176,7 @@ void t.test('a test of VCL is checked when it is written, by file and line', asy
     t.match(errorMsg, `site.test.yaml line ${line}: `)
   }
   const type = { name: 'site.test.yaml', source: right }
-  t.match(await client.expect(201, 'POST', '/files', type), { fileType: 2 }, 'never guessed')
+  t.match(await client.expect(201, 'POST', '/files', type), { fileType: 2 }, 'it is never guessed')
   const made = { name: 'news.test.yaml', source: `${long}${right}`, fileType: 4 }
   const { id } = await client.expect(201, 'POST', '/files', made)
   const at = `/files/${String(id)}`

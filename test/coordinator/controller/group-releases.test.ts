@@ -1,4 +1,4 @@
-/** `releases` of a group: what is taken, how it is pinned, and where it lets the group go. */
+/** `releases` of a group: valid values, pinning at deploys, and the effect on placement. */
 import t from 'tap'
 import { readPlacements } from '../../../src/coordinator/fleet/placement-queries.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
@@ -36,11 +36,11 @@ void t.test('releases of a group are written and read like any other field', asy
   const client = await startClient(t)
   const { mainVCL } = await startMixedFleet(client)
   const made = await client.expect(201, 'POST', '/vclgroups', { name: 'site', mainVCL })
-  t.equal(made['releases'], null, 'any')
+  t.equal(made['releases'], null, 'any release')
   const path = `/vclgroups/${String(made['id'])}`
   const releases = ['6.0', 'varnish-9', 'vinyl-9.0']
   t.match(await client.expect(200, 'PUT', path, { releases }), { releases })
-  t.match(await client.expect(200, 'PUT', path, { keepOnFailure: false }), { releases }, 'kept')
+  t.match(await client.expect(200, 'PUT', path, { keepOnFailure: false }), { releases }, 'it stays')
   t.match(await client.expect(200, 'PUT', path, { releases: null }), { releases: null })
 
   for (const wrong of ['viny 9', '7.x', 'v7', '', '07'])
@@ -56,7 +56,7 @@ void t.test('releases of a group are written and read like any other field', asy
   t.match(await client.expect(400, 'PUT', path, { releases: many }), { errorMsg: /20 items/ })
 })
 
-void t.test('a group goes to caches of its releases, as it was deployed with them', async (t) => {
+void t.test('a group is placed on caches of the releases of its last deploy', async (t) => {
   const client = await startClient(t)
   const { agentIds, deployment, mainVCL } = await startMixedFleet(client)
   const [six, seven, nine] = agentIds
@@ -97,7 +97,7 @@ void t.test('a group goes to caches of its releases, as it was deployed with the
       .toSorted()
   t.same(await places(), [six, nine])
   await client.expect(200, 'PUT', path, { releases: ['7'] })
-  t.same(await places(), [six, nine], 'by the next deploy')
+  t.same(await places(), [six, nine], 'only a deploy applies the change')
 
   const other = { ...body, name: 'other', releases: ['8'] }
   const { id: otherId } = await client.expect(201, 'POST', '/vclgroups', other)

@@ -1,9 +1,9 @@
-/** The tests of VCL that a group names (docs/behaviour.md, VCL groups). */
+/** The VCL tests of a group (docs/behaviour.md, VCL groups). */
 import t from 'tap'
 import { startClient } from './client.js'
 
 void t.test(
-  'a group names its tests: files of that type only, which stay while it does',
+  'a group refers to its VCL tests: files of that type only, undeletable while in use',
   async (t) => {
     const client = await startClient(t)
     const make = (name: string, source: string, fileType: number) =>

@@ -1,4 +1,4 @@
-/** How an entry for many agents is told: its numbers when it is made and in lists, each result when it is asked for alone. */
+/** An entry for many agents: counts at its creation and in lists, every result when it is read alone. */
 import t from 'tap'
 import { listedResultsMost } from '../../../src/resources/invalidation.js'
 import { enrol, startClient, type Json } from './client.js'
@@ -6,7 +6,7 @@ import { enrol, startClient, type Json } from './client.js'
 const ban = { type: 'ban', expression: 'obj.http.x == 1', target: { all: true } }
 
 void t.test(
-  'results of each agent are answered at once and in lists while they are few',
+  'the results of each agent are included at creation and in lists up to a limit',
   async (t) => {
     const client = await startClient(t)
     for (let number = 1; number <= listedResultsMost; number++)

@@ -1,4 +1,4 @@
-/** `/invalidations` as agents get them: whom entries of organizations reach, and how many are sent at a time. */
+/** `/invalidations` as sent to agents: the targets of entries of organizations, and the number sent at a time. */
 import t, { type Test } from 'tap'
 import {
   createInvalidation,
@@ -114,7 +114,7 @@ function acknowledge(agent: LinkAgent, { entries }: Pick<Invalidate, 'entries'>)
   agent.say({ kind: 'invalidated', results, trouble: null })
 }
 
-void t.test('an organization reaches its own groups’ objects only', async (t) => {
+void t.test('an organization can invalidate only objects of its own groups', async (t) => {
   const { service, agent, red, blue } = await startShared(t)
   const send = (organizationId: number, body: Json) =>
     createInvalidation(service, createContext(service.log), administratorOf(organizationId), {
@@ -144,7 +144,7 @@ void t.test('an organization reaches its own groups’ objects only', async (t) 
   t.match(
     await previewInvalidation(service, administrator, { type: 'purge', urls, target }),
     { total: 1, reached: 1 },
-    'the one that holds one of them',
+    'the agent holds one of the domains',
   )
   t.match(
     await previewInvalidation(service, administrator, {
@@ -153,10 +153,10 @@ void t.test('an organization reaches its own groups’ objects only', async (t) 
       target,
     }),
     { total: 1, reached: 0 },
-    'nothing of red’s',
+    'red has no objects there',
   )
   const others = await send(red, { type: 'purge', urls: ['http://www.example/'] })
-  t.match(others.summary, { state: 2, done: 1, total: 1 }, 'nothing of red’s: nothing to do')
+  t.match(others.summary, { state: 2, done: 1, total: 1 }, 'red has no objects there: it is done')
   await t.rejects(
     createInvalidation(service, createContext(service.log), administratorOf(red), {
       type: 'ban',
@@ -168,7 +168,7 @@ void t.test('an organization reaches its own groups’ objects only', async (t) 
 })
 
 void t.test(
-  'an agent is sent more only when what it did is recorded, and again after a fault',
+  'an agent gets more entries only after its results are recorded; a fault restarts it',
   async (t) => {
     const { service, agent, red } = await startShared(t)
     const context = createContext(service.log)
@@ -190,7 +190,7 @@ void t.test(
       results: done.map((position) => ({ position, result: 'done', error: null })),
       trouble: 'the cache is gone',
     })
-    await eventually('it begins anew', () =>
+    await eventually('the delivery restarts', () =>
       agent.received.some(
         (one) => one.kind === 'invalidate' && one.isRestart && one.after === done.at(-1),
       ),
@@ -209,6 +209,6 @@ void t.test(
     })
     acknowledge(agent, { entries: sent().slice(64) })
     await eventually('the rest is sent', () => sent().length === 128 + 26)
-    t.equal(sent().at(-1)?.position, 100, 'what was not in flight counts for nothing')
+    t.equal(sent().at(-1)?.position, 100, 'results of entries not in flight are ignored')
   },
 )

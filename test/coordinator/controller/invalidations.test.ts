@@ -1,4 +1,4 @@
-/** `/invalidations` over HTTP: what is refused and why, cancel, retry, delete. */
+/** `/invalidations` over HTTP: refusals with reasons, cancel, retry, delete. */
 import t from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { endOverdueInvalidations } from '../../../src/coordinator/invalidations/invalidation-expiry.js'
@@ -10,7 +10,7 @@ import { enrol, startClient, type Json } from './client.js'
 
 const all = { all: true } as const
 
-void t.test('what cannot be done is refused, and says what would be right', async (t) => {
+void t.test('invalid invalidations are refused with messages naming the valid form', async (t) => {
   const client = await startClient(t)
   const rows: readonly (readonly [body: Json, message: RegExp])[] = [
     [{ expression: 'req.url ~ x', target: all }, /type/],
@@ -80,13 +80,13 @@ void t.test('what cannot be done is refused, and says what would be right', asyn
   t.match(await client.expect(423, 'POST', '/invalidations', named(locked)), { errorKey: 'agent' })
   const foreseen = await client.expect(200, 'POST', '/invalidations/preview', ban(all))
   t.match(foreseen, { total: 1, reached: 1, away: 1, warnings: [/^req\.url is known only/] })
-  t.same(await client.list('/invalidations'), [], 'a preview keeps nothing')
+  t.same(await client.list('/invalidations'), [], 'a preview creates no entry')
   const made = await client.expect(202, 'POST', '/invalidations', ban(all))
   t.match(made, { stateName: 'Waiting', total: 1, results: [{ agent: { name: 'locked' } }] })
 })
 
 void t.test(
-  'an entry without agents is done; one that has ended is deleted, not cancelled',
+  'an entry without agents completes at once; an ended entry can be deleted, not cancelled',
   async (t) => {
     const client = await startClient(t)
     const body = { type: 'ban', expression: 'obj.http.x ~ "a b"', target: all, ttl: 60 }
@@ -117,7 +117,7 @@ void t.test(
     t.match(
       await client.expect(200, 'PUT', `${there}/cancel`),
       { state: 6 },
-      'again changes nothing',
+      'a second cancel changes nothing',
     )
     t.match(await client.expect(202, 'PUT', `${there}/retry`), {
       stateName: 'Waiting',
@@ -131,7 +131,7 @@ void t.test(
   },
 )
 
-void t.test('how long it took until all agents had done it is measured', async (t) => {
+void t.test('the time until all agents are done is measured', async (t) => {
   const client = await startClient(t)
   const body = { type: 'ban', expression: 'obj.http.x ~ y', target: all, ttl: 60 }
   const measured: number[] = []
@@ -148,14 +148,14 @@ void t.test('how long it took until all agents had done it is measured', async (
   client.advance(10_000)
   await endOverdueInvalidations(service)
   t.equal(measured.length, 1)
-  t.ok((measured[0] ?? 0) >= 10, 'in seconds, since it was made')
+  t.ok((measured[0] ?? 0) >= 10, 'seconds since the creation of the entry')
   await moveCursors(queries, [{ agentId, position: 3, trouble: null }], 1)
   await endOverdueInvalidations(service)
   t.match(await client.expect(200, 'GET', '/invalidations/3'), { stateName: 'Failed' })
-  t.equal(measured.length, 2, 'what failed is not')
+  t.equal(measured.length, 2, 'failed entries are not measured')
 })
 
-void t.test('the routes are of the type invalidation', (t) => {
+void t.test('the routes need the permission type invalidation', (t) => {
   const routes = resourceRoutes({} as TestService).filter(({ path }) =>
     path.startsWith('/invalidations'),
   )

@@ -1,4 +1,4 @@
-/** Every list, by every field it has, on both databases; and the fleet that is read in pieces (docs/behaviour.md, Lists). */
+/** Every list, filtered and sorted by each of its fields, on both databases; a fleet read in pieces (docs/behaviour.md, Lists). */
 import t, { type Test } from 'tap'
 import { saveBackendReports } from '../../../src/coordinator/backends/backend-recorder.js'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
@@ -17,7 +17,7 @@ void t.test('on PostgreSQL', async (t) => {
   await filtersAndSorts(t, await startClient(t, await postgres.url()))
 })
 
-/** Of a GET body: the value of `tags.name` of the first tag, or of a plain field. */
+/** The value of a field in a GET body: `tags.name` is the name of the first tag. */
 function valueAt(row: Json, field: string): unknown {
   return field.split('.').reduce<unknown>((value, key) => {
     const inner: unknown = Array.isArray(value) ? value[0] : value
@@ -108,7 +108,7 @@ async function seed(client: Client): Promise<void> {
   await client.apiLog.close()
 }
 
-/** One that is sick, of the group that is placed. */
+/** Reports one sick backend of the placed group. */
 async function reportBackends({ service }: Client, { group, agentIds }: Placed): Promise<void> {
   const sick = [{ name: 'default', since: service.now() }]
   const name = `cf-${String(group['id'])}-01234567-1`

@@ -1,9 +1,9 @@
-/** Lists that are longer than what is read at once: whole, in order, and as their pages are. */
+/** Lists longer than one read: complete, in order, and equal to their pages. */
 import t from 'tap'
 import { enrol, startClient, type Client, type Json } from './client.js'
 import { seed } from './seeded.js'
 
-void t.test('a list of more agents than are read at once is whole and in order', async (t) => {
+void t.test('a list of more agents than one read is complete and in order', async (t) => {
   const client = await startClient(t)
   await enrol(client, 'edge-0', { tags: ['rack'] })
   const { queries } = client.service.store
@@ -30,7 +30,7 @@ void t.test('a list of more agents than are read at once is whole and in order',
   t.equal((await client.list('/agents?tags.name=rack')).length, 1)
 })
 
-/** Whose rows are copied: the list, its table, and what is unique in it. */
+/** The lists whose rows are copied: path, table and unique column. */
 const copied = [
   ['/tags', 'tags', 'name'],
   ['/files', 'files', 'name'],
@@ -43,7 +43,7 @@ const copied = [
   ['/sessions', 'sessions', 'refreshDigest'],
 ] as const
 
-void t.test('whatever is listed, the whole list is its pages one after the other', async (t) => {
+void t.test('every whole list equals its pages one after the other', async (t) => {
   const client = await startClient(t)
   await seed(client, 1)
   for (const [path, table, unique] of copied) {
@@ -60,10 +60,10 @@ void t.test('whatever is listed, the whole list is its pages one after the other
   }
   const { length } = await client.list('/deployments')
   t.ok(length > 700)
-  t.equal((await client.list('/deployments?stateName=*')).length, length, 'what no table holds')
+  t.equal((await client.list('/deployments?stateName=*')).length, length, 'by a computed field')
 })
 
-/** Nobody follows problems here, so what is wrong is as old as the question. */
+/** Nothing follows problems here, so `since` of a problem is the time of the call. */
 function withoutSince(rows: unknown): unknown {
   const text = JSON.stringify(rows, (key, value: unknown) => (key === 'since' ? undefined : value))
   return JSON.parse(text)

@@ -1,4 +1,4 @@
-/** `GET /vclgroups/{id}/routing?next=true`: how requests would be routed if a group were deployed as it is now. */
+/** `GET /vclgroups/{id}/routing?next=true`: the routing that a deploy of the group in its current state would produce. */
 import t from 'tap'
 import { readNextRouting } from '../../../src/coordinator/deploying/routing.js'
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
@@ -6,7 +6,7 @@ import { savePlacements } from '../../../src/coordinator/fleet/placement-queries
 import { findGroup } from '../../../src/coordinator/fleet/group-queries.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
 
-void t.test('the routing of the next deploy is told before it, and nothing is kept', async (t) => {
+void t.test('the routing of the next deploy can be previewed without any change', async (t) => {
   const client = await startClient(t)
   const edge = await enrol(client, 'edge', { tags: ['here'] })
   await enrol(client, 'elsewhere', { tags: ['there'] })
@@ -23,10 +23,10 @@ void t.test('the routing of the next deploy is told before it, and nothing is ke
   const next = await routingOf(shop, '?next=true')
   const [first, ...rest] = next['agents'] as { agent: Json; source: string }[]
   t.match(first, { agent: { id: edge, name: 'edge' } })
-  t.same(rest, [], 'only where it would be placed')
+  t.same(rest, [], 'only agents of its placement')
   t.match(first?.source, leadsTo('shop.example', shop))
-  t.match(first?.source, leadsTo('other.example', other), 'beside what is there')
-  t.same(await routingOf(shop), { agents: [] }, 'nothing is kept')
+  t.match(first?.source, leadsTo('other.example', other), 'next to the current group')
+  t.same(await routingOf(shop), { agents: [] }, 'nothing is stored')
   t.same(await routingOf(shop, '?next=false'), { agents: [] })
 
   await place(client, shop, edge, ['shop.example'])
@@ -35,15 +35,15 @@ void t.test('the routing of the next deploy is told before it, and nothing is ke
   await client.expect(200, 'PUT', at, { domains: [{ id: domain['id'] }] })
   const now = JSON.stringify(await routingOf(shop))
   const then = JSON.stringify(await routingOf(shop, '?next=true'))
-  t.ok(now.includes('shop.example') && !now.includes('new.example'), 'what serves')
-  t.ok(then.includes('new.example') && !then.includes('shop.example'), 'what would serve')
+  t.ok(now.includes('shop.example') && !now.includes('new.example'), 'the current routing')
+  t.ok(then.includes('new.example') && !then.includes('shop.example'), 'the next routing')
 
   await client.expect(200, 'PUT', at, { domains: [] })
   t.same(await routingOf(shop, '?next=true'), { agents: [] }, 'a root group routes nothing')
   t.match(await client.expect(400, 'GET', `${at}/routing?next=maybe`), { errorMsg: /next/ })
 })
 
-void t.test('an organization sees no names of others on a shared agent', async (t) => {
+void t.test('an organization sees no domains of others on a shared agent', async (t) => {
   const client = await startClient(t)
   const edge = await enrol(client, 'edge', { tags: ['here'] })
   const [tag] = await client.list('/tags?name=here')
@@ -99,7 +99,7 @@ async function makeGroup(client: Client, { fqdn, tag, organization }: Parts): Pr
   })
 }
 
-/** As a switch leaves it. */
+/** Stores a placement as after a switch. */
 async function place(
   { service }: Client,
   group: Json,

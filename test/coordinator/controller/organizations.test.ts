@@ -1,4 +1,4 @@
-/** Who sees and changes what: two organizations, a regular user, the system administrator (docs/behaviour.md, Organizations). */
+/** Visibility and permissions of two organizations, regular users and the system administrator (docs/behaviour.md, Organizations). */
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { instructionSubject } from '../../../src/coordinator/bus/subjects.js'
@@ -8,7 +8,7 @@ import type { TestService } from '../gateway/service.js'
 import { enrol } from './client.js'
 import { seed, ids, rows, startOrganizations, vcl, type Call } from './organizations.js'
 
-void t.test('an object of another organization is not there', async (t) => {
+void t.test('an object of another organization is not visible', async (t) => {
   const { as } = await startOrganizations(t)
   const made = await seed(as.red, 'red')
   const others = await seed(as.blue, 'red')
@@ -30,7 +30,7 @@ void t.test('an object of another organization is not there', async (t) => {
     await as.blue(404, 'PUT', `/vclgroups/${String(made['/vclgroups']?.['id'])}/${verb}`)
 })
 
-void t.test("references reach the owner's objects only", async (t) => {
+void t.test('references may name only objects of the owner', async (t) => {
   const { as } = await startOrganizations(t)
   const red = await seed(as.red, 'red')
   const own = await as.system(201, 'POST', '/tags', { name: 'own' })
@@ -56,7 +56,7 @@ void t.test("references reach the owner's objects only", async (t) => {
 })
 
 void t.test(
-  'the system administrator chooses the organization, others name their own',
+  'the system administrator may choose any organization, others only their own',
   async (t) => {
     const { as, red, blue } = await startOrganizations(t)
     let made = 0
@@ -70,7 +70,7 @@ void t.test(
   },
 )
 
-void t.test('an invalidation that is made for an organization is as its own', async (t) => {
+void t.test('an invalidation made for an organization belongs to that organization', async (t) => {
   const { as, red, blue } = await startOrganizations(t)
   const group = { id: (await seed(as.red, 'red'))['/vclgroups']?.['id'] }
   const others = { id: (await seed(as.blue, 'blue'))['/vclgroups']?.['id'] }
@@ -92,7 +92,7 @@ void t.test('an invalidation that is made for an organization is as its own', as
   await as.system(400, 'POST', '/invalidations', make(99))
 })
 
-void t.test('a shared agent is read by all and changed by the system administrator', async (t) => {
+void t.test('all may read a shared agent, only the system administrator changes it', async (t) => {
   const { as, service, red } = await startOrganizations(t)
   const shared = await enrol({ service }, 'shared', { tags: ['rack'] })
   const own = await enrol({ service }, 'own', { organizationId: red })
@@ -121,7 +121,7 @@ void t.test('a shared agent is read by all and changed by the system administrat
   })
 })
 
-void t.test('placement has a row for each agent that the caller may see', async (t) => {
+void t.test('the placement lists every agent visible to the caller', async (t) => {
   const { as, service, red, blue } = await startOrganizations(t)
   const shared = await enrol({ service }, 'shared', { tags: ['rack'] })
   const own = await enrol({ service }, 'own', { organizationId: red })
@@ -154,7 +154,7 @@ void t.test('placement has a row for each agent that the caller may see', async 
   await as.nobody(403, 'POST', '/files/compile', there)
 })
 
-void t.test("a shared agent's answers leave out what is of other organizations", async (t) => {
+void t.test('answers of a shared agent omit objects of other organizations', async (t) => {
   const { as, service } = await startOrganizations(t)
   const shared = await enrol({ service }, 'shared')
   const names = ['cf-idle', 'cf-7-01234567-1', 'cf-l-7', 'boot']
@@ -176,7 +176,7 @@ void t.test("a shared agent's answers leave out what is of other organizations",
   t.same(rows(await as.red(200, 'GET', `/agents/${shared}/bans`)), [])
 })
 
-void t.test('without the permission of its type a call is 403, also for references', async (t) => {
+void t.test('a call without permission for its type or its references answers 403', async (t) => {
   const { as, service, red } = await startOrganizations(t)
   await enrol({ service }, 'own', { organizationId: red })
   const made = await seed(as.red, 'red')
@@ -201,7 +201,7 @@ void t.test('without the permission of its type a call is 403, also for referenc
 })
 
 void t.test(
-  'what VCL of an organization may not use is 422 wherever it would be loaded',
+  'forbidden VCL of an organization answers 422 in every call that would load it',
   async (t) => {
     const { as, service, red } = await startOrganizations(t)
     const cache = await enrol({ service }, 'own', { organizationId: red })
@@ -256,7 +256,7 @@ void t.test(
   },
 )
 
-/** As a coordinator did that allows more modules; the text was first another's, with other files. */
+/** Stages VCL as a coordinator that allows more modules; the source map is from another owner of the text. */
 async function stageUnjudged(
   { store }: TestService,
   groupId: number,

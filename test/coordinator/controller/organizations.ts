@@ -1,4 +1,4 @@
-/** Two organizations with their callers at the routes on a real listener, and one object of each kind for them. */
+/** Two organizations with callers of the routes on a real listener, and one object of each kind. */
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { describeError } from '../../../src/coordinator/controller/error-body.js'
@@ -27,7 +27,7 @@ interface Organizations {
   readonly as: Readonly<Record<'system' | 'red' | 'blue' | 'nobody' | 'reader' | 'writer', Call>>
 }
 
-/** The routes on a real listener; who calls is told by a header, as accounts of organizations come later. */
+/** The routes on a real listener; a header selects the caller, without accounts of organizations. */
 export async function startOrganizations(t: Test): Promise<Organizations> {
   const service = await startService(t)
   const [red = 0, blue = 0] = await makeOrganizations(service, ['red', 'blue'])
@@ -73,7 +73,7 @@ export async function startOrganizations(t: Test): Promise<Organizations> {
       const answer = await callHttp(method, base + path, { headers, body })
       if (answer.status !== status)
         t.fail(`${name}: ${method} ${path}: ${answer.status} ${answer.text}; ${status} is right`)
-      return (answer.text === '' ? {} : JSON.parse(answer.text)) as Json // answers are objects and arrays
+      return (answer.text === '' ? {} : JSON.parse(answer.text)) as Json // objects and arrays
     }
   const as = {
     system: callAs('system'),
@@ -131,7 +131,7 @@ export async function seed(call: Call, name: string): Promise<Record<string, Jso
 }
 
 export function rows(answer: unknown): Json[] {
-  return answer as Json[] // of a list
+  return answer as Json[] // the answer is a list
 }
 
 export async function ids(call: Call, path: string): Promise<unknown[]> {

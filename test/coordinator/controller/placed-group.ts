@@ -1,4 +1,4 @@
-/** A deployed group, made by rows: no agent has a link here. */
+/** A deployed group, created as rows: no agent has a link here. */
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import { savePlacements } from '../../../src/coordinator/fleet/placement-queries.js'
 import { writeDesiredRelease } from '../../../src/coordinator/fleet/group-queries.js'
@@ -10,7 +10,7 @@ export interface Placed {
   readonly group: Json
 }
 
-/** A deployed group with a place on each of these agents, as after a deploy; min is their number. */
+/** Creates a deployed group placed on each of these agents, as after a deploy; min is their number. */
 export async function placeGroup(
   client: Pick<Client, 'service' | 'expect'>,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** An agent's session as a test plays it on the real bus. */
+/** A stand-in for an agent session on the real bus. */
 import type { Test } from 'tap'
 import {
   instructionSubject,
@@ -11,7 +11,7 @@ export function done(value: unknown): InstructionReply {
   return { result: 'done', value, error: null }
 }
 
-/** Answers on the bus as the holder of the agent's session does. */
+/** Responds on the bus like the coordinator that holds the agent session; returns the received requests. */
 export function playSession(
   t: Test,
   { service: { bus } }: Pick<Controller, 'service'>,

@@ -1,6 +1,6 @@
 /**
- * No query per row: every list and every object costs as many queries with 30 of everything as with one. On SQLite only: the
- * queries of both databases are the same.
+ * No query per row: every list and object takes as many queries with 30 of everything as with one. On SQLite only: both
+ * databases use the same queries.
  */
 import { pino } from 'pino'
 import t from 'tap'
@@ -11,11 +11,11 @@ import { startClient, type Client } from './client.js'
 import { seed } from './seeded.js'
 
 const many = 30
-/** A stream, which reads nothing by row. */
+/** A stream, which reads no rows. */
 const endless = '/events'
-/** A table of the program's own. */
+/** A constant table of the program. */
 const fixed = '/counters'
-/** One for each type among the newest changes: of many objects the newest are of fewer types. */
+/** One query for each type among the newest changes; with many objects they are of fewer types. */
 const byType = '/overview'
 
 const actor: Actor = {
@@ -27,13 +27,13 @@ const actor: Actor = {
   grants: {},
 }
 
-void t.test('as many queries with one row as with 30', async (t) => {
+void t.test('reads take the same number of queries with one row and with 30', async (t) => {
   const [small, large] = [await startClient(t), await startClient(t)]
   await seed(small, 1)
   await seed(large, many)
   const few = await countQueries(small)
   const lots = await countQueries(large)
-  t.ok(few.size > 30, 'every list and object is read')
+  t.ok(few.size > 30, 'all lists and objects are read')
   for (const [path, { queries, rows }] of few) {
     const other = lots.get(path)
     if (path === byType) t.ok(other && other.queries <= queries, `${path}: ${queries} at most`)
@@ -44,7 +44,7 @@ void t.test('as many queries with one row as with 30', async (t) => {
 
 interface Reading {
   readonly queries: number
-  /** Of a list; null: an object, or an agent that is not there to be asked. */
+  /** Rows of a list; null: an object, or a call to an agent without a link. */
   readonly rows: number | null
 }
 
@@ -58,7 +58,7 @@ async function countQueries({ service, routes }: Client): Promise<Map<string, Re
       return Promise.resolve(result)
     },
   })
-  // Nothing is remembered: each reading is counted whole.
+  // Disables caching, so that every query is counted.
   Object.assign(store, { queries, recall: (_: unknown, read: () => Promise<unknown>) => read() })
   const readings = new Map<string, Reading>()
   for (const route of routes)

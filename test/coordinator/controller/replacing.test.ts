@@ -1,4 +1,4 @@
-/** `deploy?replace=true` as a caller meets it: what is asked beforehand, refused, and told of the groups that make way. */
+/** `deploy?replace=true`: plans, refusals, and the reported groups that are replaced. */
 import t from 'tap'
 import { readDeploys } from '../../../src/coordinator/fleet/deploy-queries.js'
 import { findGroup } from '../../../src/coordinator/fleet/group-queries.js'
@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.js'
 import { startClient } from './client.js'
 import { placeGroup } from './placed-group.js'
 
-void t.test('a deploy that replaces part of a group', async (t) => {
+void t.test('a deploy with replace=true takes places of another group', async (t) => {
   const client = await startClient(t)
   const { agentIds, group } = await placeGroup(client, ['edge-1', 'edge-2'])
   const [agentId = 0] = agentIds
@@ -42,7 +42,7 @@ void t.test('a deploy that replaces part of a group', async (t) => {
   t.match(
     await client.expect(409, 'PUT', `${at}/deploy?wait=0`),
     { errorMsg: /another group holds agent "edge-1"$/ },
-    'what would not help is not proposed',
+    'replace=true is proposed only when it would help',
   )
   await give(null)
 
@@ -58,7 +58,7 @@ void t.test('a deploy that replaces part of a group', async (t) => {
     errorMsg: /would leave group "site" below min; \?force=true/,
   })
   const places = () => readPlacements(queries, { agentIds: [agentId] })
-  t.match(await places(), [{ groupId: group['id'], replacedBy: null }], 'nothing was kept')
+  t.match(await places(), [{ groupId: group['id'], replacedBy: null }], 'nothing was stored')
 
   await client.expect(202, 'PUT', `${at}/deploy?wait=0&replace=true&force=true`)
   t.match(await places(), [
@@ -82,10 +82,10 @@ void t.test('a deploy that replaces part of a group', async (t) => {
     .execute()
   const replacing = Number(other['id'])
   await eventually(
-    'it ends without its agent',
+    'the deploy ends without its agent',
     async () => (await readDeploys(queries, [replacing])).length === 0,
   )
-  t.match(await places(), [{ groupId: group['id'], replacedBy: null }], 'who was to go stays')
+  t.match(await places(), [{ groupId: group['id'], replacedBy: null }], 'the replaced group stays')
   const left = await findGroup(queries, { kind: 'all' }, replacing)
-  t.equal(left?.desiredRelease, null, 'nothing is pending, since nobody would make way for it')
+  t.equal(left?.desiredRelease, null, 'nothing is pending, because no group would yield to it')
 })

@@ -1,4 +1,4 @@
-/** Tags, deployments, VCL groups, join tokens and the api log, as a caller meets them (docs/behaviour.md, Deployments and Deploy). */
+/** The API of tags, deployments, VCL groups, join tokens and the API log (docs/behaviour.md, Deployments and Deploy). */
 import t, { type Test } from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
@@ -47,7 +47,7 @@ const resources: readonly Resource[] = [
   },
 ]
 
-void t.test('every resource keeps the conventions', async (t) => {
+void t.test('every resource follows the conventions', async (t) => {
   const client = await startClient(t)
   for (const resource of resources)
     await t.test(resource.path, (t) => keepsConventions(t, client, resource))
@@ -58,7 +58,7 @@ async function keepsConventions(t: Test, client: Client, { path, key, make }: Re
   const made = await client.expect(201, 'POST', path, await make(client, name))
   const at = `${path}/${String(made['id'])}`
   t.match(made, { name, organization: null, created: /^\d{4}-.*\.\d{3}Z$/ })
-  t.same(await client.expect(200, 'GET', at), made, 'GET answers what POST answered')
+  t.same(await client.expect(200, 'GET', at), made, 'GET returns the answer of POST')
 
   t.same(await client.expect(200, 'PUT', at, {}), made, 'PUT {} changes nothing')
   const back = await client.expect(200, 'PUT', at, made)
@@ -102,7 +102,7 @@ async function keepsConventions(t: Test, client: Client, { path, key, make }: Re
     })
 }
 
-void t.test('references are written {id} and answered {id, name}', async (t) => {
+void t.test('references are written as {id} and returned as {id, name}', async (t) => {
   const client = await startClient(t)
   const tag = await makeTag(client)
   const make = (reference: unknown) =>
@@ -130,7 +130,7 @@ void t.test('references are written {id} and answered {id, name}', async (t) => 
   t.match((await make({ id: tag['id'], bogus: 1 })).body, { errorMsg: /bogus/ })
 })
 
-void t.test('what is in use cannot be deleted, and its users are named', async (t) => {
+void t.test('an object in use cannot be deleted; the refusal names its users', async (t) => {
   const client = await startClient(t)
   const tag = await makeTag(client)
   const main = await makeFile(client)
@@ -157,7 +157,7 @@ void t.test('what is in use cannot be deleted, and its users are named', async (
   await client.expect(204, 'DELETE', `/tags/${String(tag['id'])}`)
 })
 
-void t.test('a deployment has min 1 and max 1 unless told, and a tag at least', async (t) => {
+void t.test('a deployment defaults to min 1 and max 1, and needs a tag', async (t) => {
   const client = await startClient(t)
   const tags = [{ id: (await makeTag(client))['id'] }]
   const made = await client.expect(201, 'POST', '/deployments', { name: 'one', tags })
@@ -195,7 +195,7 @@ void t.test('a group without domains is a root group; null resets, a list replac
   const reference = { id: file['id'], name: file['name'] }
   t.match(group, { root: true, keepOnFailure: false, deployed: false, state: 2, revision: 0 })
   t.same(group['mainVCL'], { ...reference, version: 1 })
-  t.same(group['includes'], [reference], 'each once')
+  t.same(group['includes'], [reference], 'without duplicates')
   t.same([group['domains'], group['agentStates'], group['staged']], [[], [], null])
 
   t.match(await client.expect(400, 'PUT', at, { root: false }), { errorMsg: /root/ })
@@ -211,11 +211,11 @@ void t.test('a group without domains is a root group; null resets, a list replac
     mainVCL: { id: file['id'] },
   })
   t.match(reset, { root: true, keepOnFailure: true, includes: [] })
-  t.same(reset['mainVCL'], reference, 'no version: the newest at each deploy')
+  t.same(reset['mainVCL'], reference, 'without a version each deploy takes the newest')
   t.equal((await client.list(`/vclgroups?mainVCL.name=${String(file['name'])}`)).length, 1)
 })
 
-void t.test('the verbs of a group answer for themselves', async (t) => {
+void t.test('the verbs of a group check their id, query and body', async (t) => {
   const client = await startClient(t)
   const deployment = await makeDeployment(client)
   const group = await makeGroup(client, { deployments: [{ id: deployment['id'] }] })
@@ -245,7 +245,7 @@ void t.test('the verbs of a group answer for themselves', async (t) => {
   await client.expect(204, 'DELETE', at)
 })
 
-void t.test('what is under its min is in error, and no orphan, when an agent fits', async (t) => {
+void t.test('a group or deployment below min is Error, not Orphan, if an agent fits', async (t) => {
   const client = await startClient(t)
   const { group, deployment } = await placeGroup(client, ['edge-1'])
   await enrol(client, 'reader', { tags: ['next'], description: { capabilities: ['report'] } })
@@ -256,17 +256,17 @@ void t.test('what is under its min is in error, and no orphan, when an agent fit
 
   await client.expect(200, 'PUT', at, { deployments: [{ id: later['id'] }] })
   await client.expect(503, 'PUT', `${at}/deploy?wait=1s`)
-  t.same(await client.expect(200, 'GET', `${at}/state`), error, 'its places are of another')
+  t.same(await client.expect(200, 'GET', `${at}/state`), error, 'it is placed by another one')
   t.match(await client.expect(200, 'GET', `/deployments/${String(later['id'])}`), error)
 
   const shared = `/deployments/${String(deployment['id'])}`
   await client.expect(200, 'PUT', `${shared}?force=true`, { min: 2, max: 2 })
   const other = await makeGroup(client, { deployments: [{ id: deployment['id'] }] })
   await client.expect(503, 'PUT', `/vclgroups/${String(other['id'])}/deploy?wait=1s`)
-  t.match(await client.expect(200, 'GET', shared), error, 'one group has a place by it')
+  t.match(await client.expect(200, 'GET', shared), error, 'one group is placed by it')
 })
 
-void t.test('placement is told for each agent', async (t) => {
+void t.test('the placement lists every agent with a reason', async (t) => {
   const client = await startClient(t)
   const agentId = await enrol(client, 'edge-1', { tags: ['web'] })
   await enrol(client, 'edge-2')
@@ -287,7 +287,7 @@ void t.test('placement is told for each agent', async (t) => {
   ])
 })
 
-void t.test('an account may be sent back with whose it was made', async (t) => {
+void t.test('an account can be PUT back with the organization of its creation', async (t) => {
   const client = await startClient(t)
   const password = 'long enough a word'
   const account = await client.expect(201, 'POST', '/accounts', { name: 'anna', password })
@@ -309,7 +309,7 @@ void t.test('a join token is shown once, with tags by id or name', async (t) => 
     maxUses: 2,
     expires,
     tags: [{ id: tag['id'] }, 'new-tag'],
-    // What nobody writes is taken, and left alone.
+    // A read-only key is accepted and ignored.
     updated: '2026-01-01T00:00:00.000Z',
   })
   const { token, ...shown } = made
@@ -330,7 +330,7 @@ void t.test('a join token is shown once, with tags by id or name', async (t) => 
   })
 })
 
-void t.test('the api log tells of changes, by severity', async (t) => {
+void t.test('the API log lists changes with a severity', async (t) => {
   const client = await startClient(t)
   const tag = await makeTag(client)
   await client.expect(404, 'DELETE', `/tags/${unknownId}`)

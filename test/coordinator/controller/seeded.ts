@@ -1,4 +1,4 @@
-/** A store with so many of everything, each object referring to so many others. */
+/** A store with a given number of objects of each kind, each referring to as many others. */
 import { saveBackendReports } from '../../../src/coordinator/backends/backend-recorder.js'
 import { addHistory } from '../../../src/coordinator/fleet/history-queries.js'
 import { insertRollout } from '../../../src/coordinator/fleet/rollout-queries.js'
@@ -15,7 +15,7 @@ const password = 'a long enough password'
 const certified = 'certified.example'
 const certificateText = await makeDomainCertificate({ names: [certified] })
 
-/** Every resource has an object with id 1 that refers to `count` others wherever it may. */
+/** Every resource gets an object with id 1 that refers to `count` others wherever possible. */
 export async function seed(client: Client, count: number): Promise<void> {
   const numbers = Array.from({ length: count }, (_, at) => at + 1)
   const makeAll = async (path: string, bodyOf: (n: number) => Json): Promise<Reference[]> => {
@@ -97,7 +97,7 @@ async function seedIdentity(client: Client, { numbers, makeAll }: Maker): Promis
   }))
 }
 
-/** Of the first group, as its history and its rollouts have them. */
+/** Adds history entries and rollouts of the first group. */
 async function addDeploys({ service }: Client, numbers: readonly number[]): Promise<void> {
   const sources = {
     mainVCL: { id: 1, version: 1, name: 'main.vcl' },
@@ -118,7 +118,7 @@ async function addDeploys({ service }: Client, numbers: readonly number[]): Prom
   })
 }
 
-/** Each with something that waits, and the first with all deliveries. */
+/** Adds webhooks, each with a waiting delivery; the first has a delivery for every webhook. */
 async function addWebhooks({ service }: Client, numbers: readonly number[]): Promise<void> {
   const webhook = {
     organizationId: null,
@@ -153,7 +153,7 @@ async function addWebhooks({ service }: Client, numbers: readonly number[]): Pro
   })
 }
 
-/** Of the first group, each sick on every agent. */
+/** Reports backends of the first group as sick on every agent. */
 async function reportBackends({ service }: Client, numbers: readonly number[]): Promise<void> {
   const sick = numbers.map((n) => ({ name: `backend${n}`, since: 1 }))
   const vcls = [{ name: 'cf-1-01234567-1', healthy: [], sick, omitted: { healthy: 0, sick: 0 } }]

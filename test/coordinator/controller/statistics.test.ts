@@ -1,4 +1,4 @@
-/** Statistics over HTTP: shapes, functions, ranges, sums over a group, who sees what (docs/behaviour.md, Permissions and Statistics). */
+/** Statistics over HTTP: shapes, functions, ranges, sums over a group, visibility (docs/behaviour.md, Permissions and Statistics). */
 import t, { type Test } from 'tap'
 import { defaultCounters } from '../../../src/resources/counters.js'
 import { basic } from '../../support/http-call.js'
@@ -12,11 +12,11 @@ interface Fleet {
   readonly client: Client
   readonly agents: readonly number[]
   readonly groupId: number
-  /** Seconds since 1970: a multiple of the interval, long ago enough that all rows are settled. */
+  /** Seconds since 1970: a multiple of the interval, old enough that all rows are settled. */
   readonly begin: number
 }
 
-/** Two caches with a group, and six samples each: 10, 20 … hits a second, and as many on the other cache. */
+/** A group on two caches with six samples each: 10, 20 … hits per second, the same on both caches. */
 async function startFleet(t: Test): Promise<Fleet> {
   const client = await startClient(t)
   const agents = [
@@ -37,7 +37,7 @@ async function startFleet(t: Test): Promise<Fleet> {
   return { client, agents, groupId, begin }
 }
 
-/** As a deploy would leave it. */
+/** Creates placements as after a deploy. */
 async function placeGroup(client: Client, agents: readonly number[]): Promise<number> {
   const file = await client.expect(201, 'POST', '/files', {
     name: 'a.vcl',
@@ -54,7 +54,7 @@ async function placeGroup(client: Client, agents: readonly number[]): Promise<nu
   return Number(group['id'])
 }
 
-/** Regular users of one organization, who may read these, and its administrator; answers their tokens. */
+/** Creates regular users of one organization, each with read access to one type; returns their tokens and that of its administrator. */
 async function makeMembers(client: Client, types: readonly string[]): Promise<string[]> {
   const organization = await client.expect(201, 'POST', '/organizations', { name: 'acme' })
   const password = 'long enough a word'
@@ -67,7 +67,7 @@ async function makeMembers(client: Client, types: readonly string[]): Promise<st
     })
     return String(body['accessToken'])
   }
-  await make('boss') // the first is its administrator
+  await make('boss') // the first account is the administrator
   const tokens: string[] = []
   for (const type of types) {
     const account = await make(`reader of ${type}`)
@@ -82,7 +82,7 @@ function valuesOf(body: Json): unknown[] {
   return (body['values'] as { time: number; value: number }[]).map(({ value }) => value)
 }
 
-void t.test('a counter of a cache, by every function, named as it was asked for', async (t) => {
+void t.test('a counter of a cache can be read by each function under its given name', async (t) => {
   const { client, agents, begin } = await startFleet(t)
   const range = `${begin}/${begin + 60}`
   const read = (path: string) => client.expect(200, 'GET', `/agents/${agents[0]}/stats/${path}`)
@@ -98,8 +98,8 @@ void t.test('a counter of a cache, by every function, named as it was asked for'
     t.same(valuesOf(await read(`MAIN.cache_hit/${name}/${range}`)), [10, 20, 30, 40, 50, 60])
   t.same(valuesOf(await read(`cache_hit/TOTAL/${range}`)), [100, 200, 300, 400, 500, 600])
   t.same(valuesOf(await read(`threads/AVERAGE/${range}`)), [200, 200, 200, 200, 200, 200])
-  t.same(valuesOf(await read(`n_lru_nuked/AVERAGE/${range}`)), [], 'a usual one without samples')
-  t.same(valuesOf(await read(`cache_hit/AVERAGE/0/60`)), [], 'of a time long ago nothing')
+  t.same(valuesOf(await read(`n_lru_nuked/AVERAGE/${range}`)), [], 'a default one without samples')
+  t.same(valuesOf(await read(`cache_hit/AVERAGE/0/60`)), [], 'no values for an old time')
 
   const several = await read(`AVERAGE/${range}?counters=client_req,MAIN.cache_miss`)
   const stats = several['stats'] as Json[]
@@ -115,11 +115,11 @@ void t.test('a counter of a cache, by every function, named as it was asked for'
   t.same(
     new Set(usual.map(({ counter }) => counter)),
     new Set([...names, 'MAIN.threads']),
-    'without names the usual ones that it has',
+    'without names, the default counters of the cache',
   )
 })
 
-void t.test("a file's counters are answered by a cache that stores in memory", async (t) => {
+void t.test('counters of file storage are also served by caches that use memory', async (t) => {
   const client = await startClient(t)
   const agents = [await enrol(client, 'memory'), await enrol(client, 'file')]
   const begin = (Math.floor(Date.now() / 1000 / 60) - 5) * 60
@@ -157,14 +157,14 @@ void t.test("a file's counters are answered by a cache that stores in memory", a
   )
   t.strictSame(valuesOf(sum), [11])
   const all = await client.expect(200, 'GET', `/agents/${agents[0]}/stats/AVERAGE/${range}`)
-  t.notMatch(all, { stats: [{ counter: /SMF/ }] }, 'without names each as it is called')
+  t.notMatch(all, { stats: [{ counter: /SMF/ }] }, 'without names, counters have their own names')
   client.advance(-(Date.now() - (begin + 11) * 1000))
   t.match(await client.expect(200, 'GET', '/stats?counters=SMF.s0.g_space'), {
     agents: [{ values: [100] }, { values: [100] }],
   })
 })
 
-void t.test('a graph groups counters by their row, as whole numbers', async (t) => {
+void t.test('a graph groups counters by row, as integers', async (t) => {
   const { client, agents, groupId, begin } = await startFleet(t)
   const range = `${begin}/${begin + 10}`
   const read = (path: string) => client.expect(200, 'GET', path)
@@ -187,14 +187,14 @@ void t.test('a graph groups counters by their row, as whole numbers', async (t) 
     t.ok(Array.isArray((await read(`/agents/${agents[0]}/graph/${name}/MAX/${range}`))[name]))
 })
 
-void t.test('a group is the sum over the caches that have it', async (t) => {
+void t.test('the statistics of a group are the sum over its caches', async (t) => {
   const { client, groupId, begin } = await startFleet(t)
   const range = `${begin}/${begin + 60}`
   const read = (path: string) => client.expect(200, 'GET', `/vclgroups/${groupId}/stats${path}`)
 
   t.same(valuesOf(await read(`/cache_hit/AVERAGE/${range}`)), [20, 40, 60, 80, 100, 120])
   t.same(valuesOf(await read(`/threads/AVERAGE/${range}`)), [200, 200, 200, 200, 200, 200])
-  t.same(await read(''), { time: null, agents: 0, stats: [] }, 'the newest are too old')
+  t.same(await read(''), { time: null, agents: 0, stats: [] }, 'the newest samples are too old')
   client.advance(-(Date.now() - (begin + 61) * 1000))
   const newest = await read('')
   t.equal(newest['time'], begin + 60)
@@ -206,11 +206,11 @@ void t.test('a group is the sum over the caches that have it', async (t) => {
   )
 })
 
-void t.test('the newest of each cache, also after it was written', async (t) => {
+void t.test('the newest sample of each cache is served, also after it was written', async (t) => {
   const { client, agents, begin } = await startFleet(t)
   const read = (query = '') => client.expect(200, 'GET', `/stats${query}`)
 
-  t.same((await read())['agents'], [], 'they are too old')
+  t.same((await read())['agents'], [], 'the samples are too old')
   client.advance(-(Date.now() - (begin + 61) * 1000))
   const [first, second] = agents
   const newest = { time: begin + 60, values: [66, 60, 6] }
@@ -226,7 +226,7 @@ void t.test('the newest of each cache, also after it was written', async (t) => 
   t.same(await read(), whole)
   for (const agentId of agents) client.service.statistics.release(agentId)
   await client.service.statistics.commit()
-  t.same(await read(), whole, 'from the rows that are stored')
+  t.same(await read(), whole, 'read from the stored rows')
   t.match(await read('?counters=threads,n_wrk,VBE.secret.conn'), {
     agents: [{ values: [200, 200, null] }, { values: [null, null, 200] }],
   })
@@ -243,7 +243,7 @@ void t.test('the newest of each cache, also after it was written', async (t) => 
   }
 })
 
-void t.test('sums of all caches, of those with a tag, and of some', async (t) => {
+void t.test('sums cover all caches, the caches with a tag, or selected caches', async (t) => {
   const { client, agents, begin } = await startFleet(t)
   const lone = await enrol(client, 'edge-3', { tags: ['lone'] })
   const [first = 0, second = 0] = agents
@@ -257,7 +257,7 @@ void t.test('sums of all caches, of those with a tag, and of some', async (t) =>
     return [last(hits?.['values']), last(heard)]
   }
 
-  t.same(await valuesOf(''), [120, 2], 'the third was never measured')
+  t.same(await valuesOf(''), [120, 2], 'the third cache has no samples')
   t.same(await valuesOf(`tags=${String(web?.['id'])}`), [120, 2])
   t.same(await valuesOf(`agents=${second},${second}`), [60, 1])
   t.same(await valuesOf(`agents=${first},${lone}`), [60, 1])
@@ -282,7 +282,7 @@ void t.test('sums of all caches, of those with a tag, and of some', async (t) =>
   t.equal((await client.send('GET', `/stats/MEDIAN/${range}`)).status, 400)
 })
 
-void t.test('what cannot be is refused, and what is not there is not found', async (t) => {
+void t.test('invalid requests are refused, and unknown counters are not found', async (t) => {
   const { client, agents, groupId, begin } = await startFleet(t)
   const range = `${begin}/${begin + 60}`
   const many = Array.from({ length: 101 }, () => 'cache_hit').join(',')
@@ -312,14 +312,14 @@ void t.test('what cannot be is refused, and what is not there is not found', asy
   t.equal((await client.send('GET', `/agents/99/stats/cache_hit/AVERAGE/${range}`)).status, 404)
 })
 
-void t.test('the usual counters are described', async (t) => {
+void t.test('the default counters are described', async (t) => {
   const client = await startClient(t)
   const listed = await client.list('/counters')
   t.equal(listed.length, defaultCounters.length)
   t.same(Object.keys(listed[0] ?? {}), ['name', 'kind', 'description'])
 })
 
-void t.test('an organization sees what is of its groups, and no backends of others', async (t) => {
+void t.test('an organization sees counters of shared caches, not backends of others', async (t) => {
   const { client, agents, groupId, begin } = await startFleet(t)
   const range = `${begin}/${begin + 60}`
   const [reader = '', stranger = '', boss = ''] = await makeMembers(client, ['stats', 'agent'])

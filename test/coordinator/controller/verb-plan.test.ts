@@ -1,10 +1,10 @@
-/** `GET /vclgroups/{id}/plan`: what a verb of a group would change, and why it would be refused now. */
+/** `GET /vclgroups/{id}/plan`: the changes that a verb of a group would make, and the reason why it would be refused now. */
 import t from 'tap'
 import { enrol, startClient, type Client, type Json } from './client.js'
 
 const verbs = ['deploy', 'rollback', 'promote', 'undeploy'] as const
 
-void t.test('a plan says what the verb would say, and keeps nothing', async (t) => {
+void t.test('a plan predicts the result of the verb and changes nothing', async (t) => {
   const client = await startClient(t)
   await enrol(client, 'edge', { tags: ['here'] })
   const at = await makeGroup(client)
@@ -28,11 +28,11 @@ void t.test('a plan says what the verb would say, and keeps nothing', async (t) 
   t.match(await planOf('promote'), { changes: false, refusal: /not staged/, agents: [] })
   t.match(await planOf('undeploy'), { changes: false, refusal: null, agents: [], routing: [] })
   const { deployed } = await client.expect(200, 'GET', at)
-  t.equal(deployed, false, 'nothing is kept')
+  t.equal(deployed, false, 'nothing is deployed')
   t.same(await client.list(`${at}/history`), [])
 })
 
-void t.test('what would be refused says why', async (t) => {
+void t.test('a plan includes the reason of a refusal', async (t) => {
   const client = await startClient(t)
   const { id } = await client.expect(201, 'POST', '/organizations', { name: 'red' })
   const organization = { id: Number(id) }
@@ -58,7 +58,7 @@ void t.test('what would be refused says why', async (t) => {
   })
 })
 
-/** With a domain; answers its path. */
+/** Creates a group with a domain; returns its path. */
 async function makeGroup(client: Client, owner: Json = {}): Promise<string> {
   const make = async (path: string, body: Json): Promise<Json> => {
     const { id } = await client.expect(201, 'POST', path, { ...body, ...owner })

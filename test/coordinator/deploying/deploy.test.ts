@@ -1,4 +1,4 @@
-/** How a deploy goes on, and what states groups and deployments have. */
+/** How a deploy proceeds, and the states of groups and deployments. */
 import fc from 'fast-check'
 import t from 'tap'
 import { agentStates } from '../../../src/resources/agent-state.js'
@@ -41,7 +41,7 @@ const count = ({ loads }: LoadsInput, id: number, ...states: LoadState[]): numbe
 const hasFailed = (judged: string): boolean => judged === 'uncompilable' || judged === 'unavailable'
 
 void t.test(
-  'nobody switches before every deployment has its min, and nobody waits in vain',
+  'no agent switches before every deployment has its min, and no deploy waits in vain',
   (t) => {
     const property = fc.property(loadsInputs, (input) => {
       const judged = judgeLoads(input)
@@ -63,7 +63,7 @@ void t.test(
   },
 )
 
-void t.test('reports only ever bring a deploy nearer to its end', (t) => {
+void t.test('a report never turns a failed deploy back into a running one', (t) => {
   const property = fc.property(loadsInputs, fc.nat(), loadStates, (input, which, state) => {
     const before = judgeLoads(input)
     const at = which % Math.max(1, input.loads.length)
@@ -86,7 +86,7 @@ function judge(states: readonly LoadState[], more: Partial<LoadsInput> = {}): un
 }
 
 void t.test(
-  'those that still load over min are waited for until half of wait, at most 30 s',
+  'a deploy with min loaded waits for pending loads until half of wait, at most 30 s',
   (t) => {
     t.same([0, 10_000, 60_000, 600_000].map(graceMs), [30_000, 5000, 30_000, 30_000])
     const loads: LoadState[] = ['loaded', 'loaded', 'pending']
@@ -101,7 +101,7 @@ void t.test(
   },
 )
 
-void t.test('a VCL that too few compile is one thing, too few agents another', (t) => {
+void t.test('too few compiling agents are uncompilable, too few agents unavailable', (t) => {
   const table: readonly [LoadState[], string][] = [
     [['failed', 'pending'], 'uncompilable'],
     [['failed', 'loaded'], 'uncompilable'],
@@ -114,7 +114,7 @@ void t.test('a VCL that too few compile is one thing, too few agents another', (
   t.end()
 })
 
-void t.test('the answer is given when the wanted share has applied, or nothing more will', (t) => {
+void t.test('a deploy answers when the wanted percent has applied or no more agents will', (t) => {
   type State = PlacementState | 'away'
   const places = (...states: State[]) => states.map((state) => ({ state }))
   const table: readonly [State[], number, boolean][] = [
@@ -180,7 +180,7 @@ void t.test('the state of a group', (t) => {
   t.end()
 })
 
-void t.test('a shared deployment has the worst of its states', (t) => {
+void t.test('a shared deployment has the worst state of its groups', (t) => {
   t.equal(worstState([]), Inactive)
   t.equal(worstState([Active, Inactive]), Active)
   t.equal(worstState([Deploying, Active]), Deploying)

@@ -1,4 +1,4 @@
-/** What becomes of a load that failed, or cannot be done for now, when the deploy goes on without the agent. */
+/** Loads that fail or are postponed while the deploy continues without the agent. */
 import t from 'tap'
 import {
   judgeReport,
@@ -40,7 +40,7 @@ function judge(placement: PlacementRecord, said: Partial<ReportedApply>): Report
   )
 }
 
-void t.test('what cannot be loaded on this host for now stays pending, and says why', (t) => {
+void t.test('a postponed load stays pending, with the reason', (t) => {
   const full = 'no space left in /var/lib/cachefleet'
   const said = {
     ...report,
@@ -53,21 +53,21 @@ void t.test('what cannot be loaded on this host for now stays pending, and says 
   }
   t.same(judge(loading, said).placements[0], { ...loading, error: full })
   const others = { ...said, postponed: [{ program: 'another', error: full }] }
-  t.same(judge(loading, others).placements[0], loading, 'that of another group is not its own')
+  t.same(judge(loading, others).placements[0], loading, 'a load of another group is ignored')
   t.end()
 })
 
 void t.test('the last attempt', async (t) => {
   const after = (placement: PlacementRecord, said: Partial<ReportedApply>) =>
     judge(placement, said).agent
-  await t.test('stays the one that failed while the group goes on without the agent', (t) => {
+  await t.test('stays the failed one while the group continues without the agent', (t) => {
     const without: PlacementRecord = { ...served, state: 'failed', error: 'line 7 pos 2' }
     t.same(after(without, {}).attempted, attempted)
-    t.same(after(served, { changed: false }).attempted, attempted, 'nothing was attempted since')
+    t.same(after(served, { changed: false }).attempted, attempted, 'no attempt followed')
     t.match(after(without, {}), { effectiveRevision: 10, recordedRevision: 10 })
     t.end()
   })
-  await t.test('is the next one at which something was done', (t) => {
+  await t.test('is the next one that changed something', (t) => {
     t.match(after(served, {}).attempted, { revision: 10, result: 'applied', at: now })
     const healed = judge(served, { revision: 9 })
     t.match(healed.agent.attempted, { revision: 9, result: 'applied', error: null })

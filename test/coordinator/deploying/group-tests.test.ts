@@ -1,4 +1,4 @@
-/** Tests of a group before it is deployed: which agent is asked, what it is told, and what becomes of its answers. */
+/** Tests of a group before a deploy: the choice of agents, the requests to them, and the handling of their answers. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { instructionSubject } from '../../../src/coordinator/bus/subjects.js'
@@ -38,12 +38,12 @@ const failing = (problem: string): TestResult => ({
 
 interface Site {
   readonly at: string
-  /** What agents were asked. */
+  /** The test requests that agents received. */
   readonly asked: readonly Asking<'test'>[]
   readonly validate: (query?: string) => Promise<{ readonly status: number; readonly body: Json }>
 }
 
-/** A group with two tests, and agents that answer by their names. */
+/** A group with two test files, and one agent for each entry of `answers`. */
 async function startSite(
   t: Test,
   client: Client,
@@ -78,7 +78,7 @@ async function startSite(
   return { at, asked, validate: (query = '') => client.send('PUT', `${at}/validate${query}`) }
 }
 
-void t.test('each file is sent with the text as it would be loaded', async (t) => {
+void t.test('each test file is sent with the text that would be loaded', async (t) => {
   const client = await startClient(t)
   const { asked, validate } = await startSite(t, client, { one: { result: passed, error: null } })
   const { status, body } = await validate()
@@ -90,7 +90,7 @@ void t.test('each file is sent with the text as it would be loaded', async (t) =
   t.same([asked[0]?.breach, asked[0]?.budget], [undefined, undefined])
 })
 
-void t.test('what fails is 422 with file, line, step and log', async (t) => {
+void t.test('a failed test answers 422 with file, line, step and log', async (t) => {
   const client = await startClient(t)
   const result = failing('expected status 200, got 503')
   const { validate } = await startSite(t, client, { one: { result, error: null } })
@@ -103,7 +103,7 @@ void t.test('what fails is 422 with file, line, step and log', async (t) => {
   t.match(await validate('?tests=skip'), { status: 200 })
 })
 
-void t.test('an agent that cannot run them is passed over; all that cannot say why', async (t) => {
+void t.test('agents unable to run tests are skipped, and named if none is able', async (t) => {
   const client = await startClient(t)
   const cannot = { result: null, error: 'the cache is elsewhere', unavailable: true }
   const { at, validate } = await startSite(t, client, { one: cannot, two: cannot })
@@ -116,7 +116,7 @@ void t.test('an agent that cannot run them is passed over; all that cannot say w
   t.match(await validate('?release=6.0'), { status: 503 })
 })
 
-void t.test('where the first agent cannot run them another one does', async (t) => {
+void t.test('another agent runs the tests if the first agent cannot', async (t) => {
   const client = await startClient(t)
   const cannot = { result: null, error: 'the cache is elsewhere', unavailable: true }
   const able = { result: passed, error: null }
@@ -125,14 +125,14 @@ void t.test('where the first agent cannot run them another one does', async (t) 
   t.match([status, body['warnings']], [200, undefined])
 })
 
-void t.test('a busy agent is 429 with when to come again', async (t) => {
+void t.test('a busy agent makes the call answer 429', async (t) => {
   const client = await startClient(t)
   const busy = { result: null, error: 'other tests run', retryAfterSeconds: 10 }
   const { validate } = await startSite(t, client, { one: busy })
   t.match(await validate(), { status: 429, body: { errorMsg: /agent one: other tests run/ } })
 })
 
-void t.test('what the policy of organizations refuses is told to the agent', async (t) => {
+void t.test('the agent gets the breach of the policy for organizations', async (t) => {
   const client = await startClient(t)
   const reads = `vcl 4.1;
 import std;
@@ -145,7 +145,7 @@ sub vcl_recv { set req.http.x = std.fileread("/etc/passwd"); }
   t.match(asked[0]?.breach, /^site\.vcl line 4 pos \d+: VCL of an organization may not use std/)
 })
 
-void t.test('only an administrator skips tests', async (t) => {
+void t.test('only an administrator may skip tests', async (t) => {
   const client = await startClient(t)
   const organization = await client.expect(201, 'POST', '/organizations', { name: 'red' })
   const password = 'long enough a word'
@@ -156,7 +156,7 @@ void t.test('only an administrator skips tests', async (t) => {
     })
     return String(body['accessToken'])
   }
-  // The first one of an organization administrates it.
+  // The first account of an organization is its administrator.
   const account = { password, organization }
   await client.expect(201, 'POST', '/accounts', { name: 'first', ...account })
   const user = await client.expect(201, 'POST', '/accounts', { name: 'second', ...account })
@@ -180,12 +180,12 @@ void t.test('only an administrator skips tests', async (t) => {
     status: 403,
     body: { errorMsg: /only an administrator may skip/ },
   })
-  t.equal((await deploy('first', '&tests=skip')).status, 409, 'the group goes nowhere')
+  t.equal((await deploy('first', '&tests=skip')).status, 409, 'the group has no deployments')
   t.match((await deploy('second', '&tests=no')).status, 400)
 })
 
 void t.test(
-  'agents of the owner and shared ones may test, the release of the group first',
+  'agents of the owner and shared agents may test, those with the release first',
   async (t) => {
     const client = await startClient(t)
     const { queries } = client.service.store
@@ -231,7 +231,7 @@ void t.test(
 )
 
 void t.test(
-  'runs of an organization follow each other, few wait, others are not held up',
+  'test runs of an organization are serial and limited, and do not block others',
   async (t) => {
     const queue = new TestQueue()
     let release = (): void => undefined
@@ -250,14 +250,14 @@ void t.test(
     await Promise.all([first, ...waiting])
     t.equal(ran, waitingMost)
     await eventually(
-      'it is free again',
+      'the queue is free again',
       async () => (await queue.run(1, () => Promise.resolve(7))) === 7,
     )
   },
 )
 
 void t.test(
-  'whatever tests say, what is told of them is bounded and names each failed step',
+  'the report of failed tests is bounded and names each failed step, for any output',
   (t) => {
     const sourceMap = { files: ['site.vcl'], segments: [] }
     const line = fc.string({ maxLength: 60 })

@@ -1,6 +1,6 @@
 /**
- * VCL policy is asked again whenever a text that was flattened before comes back to caches: the coordinator may allow less than
- * the one that took it, and an adopted text was never judged.
+ * VCL policy is checked again whenever a text flattened earlier returns to caches: the coordinator may allow less than the one
+ * that accepted it, and an adopted text was never checked.
  */
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
@@ -51,7 +51,7 @@ interface Deployed {
   readonly agentIds: readonly number[]
 }
 
-/** A group that serves this text on the first of two agents, as of when it was allowed, or as adopted. */
+/** A group that serves this text on the first of two agents, from a time when it was allowed, or adopted. */
 async function startDeployed(t: Test, owner: 'red' | 'system' = 'red'): Promise<Deployed> {
   const service = await startService(t)
   const { queries } = service.store
@@ -112,7 +112,7 @@ async function readNewest({ service, groupId }: Deployed): Promise<object | unde
 }
 
 void t.test(
-  'a stored text that is refused now is 422 in every verb, and in the history',
+  'a stored text that is now refused fails every verb, and the history records it',
   async (t) => {
     const deployed = await startDeployed(t)
     const { service, groupId, sources } = deployed
@@ -143,11 +143,11 @@ void t.test(
       t.match(await readNewest(deployed), { revision: null, action, result: refusal })
     }
 
-    t.same(await readPlacements(queries, { groupIds: [groupId] }), before, 'what serves, serves on')
+    t.same(await readPlacements(queries, { groupIds: [groupId] }), before, 'placements are kept')
   },
 )
 
-void t.test('a pending deploy whose text is refused now does not run', async (t) => {
+void t.test('a pending deploy whose text is now refused does not run', async (t) => {
   const deployed = await startDeployed(t)
   const { service, groupId, sources } = deployed
   await writeDesiredRelease(service.store.queries, groupId, { sources, pending: true, revision: 2 })
@@ -156,14 +156,14 @@ void t.test('a pending deploy whose text is refused now does not run', async (t)
   t.teardown(() => follower.close())
   service.bus.publish(agentChangedSubject, { agentIds: [] })
 
-  await eventually('it was tried', async () => {
+  await eventually('the deploy was tried', async () => {
     const newest = await readNewest(deployed)
     return newest !== undefined && 'revision' in newest && newest.revision === null
   })
   t.match(await readNewest(deployed), { action: 'deploy', result: refusal })
 })
 
-void t.test('what is deployed and refused now goes to no other agent', async (t) => {
+void t.test('a deployed text that is now refused is placed on no further agent', async (t) => {
   const holders = async ({ service, groupId }: Deployed): Promise<number[]> => {
     const refused: string[] = []
     const judge = createTextJudge(service, (_owner, error) => refused.push(error))
@@ -171,12 +171,12 @@ void t.test('what is deployed and refused now goes to no other agent', async (t)
       await service.leases.run('placement', (lease) =>
         followPlacements(service, { graceUntil: 0, lease, judge, isDue: () => true }),
       )
-    t.equal(refused.length <= 1, true, 'it is judged once')
+    t.equal(refused.length <= 1, true, 'the text is judged at most once')
     const places = await readPlacements(service.store.queries, { groupIds: [groupId] })
     return places.map(({ agentId }) => agentId)
   }
   const judged = await startDeployed(t)
-  t.same(await holders(judged), judged.agentIds.slice(0, 1), 'where it is, it stays')
+  t.same(await holders(judged), judged.agentIds.slice(0, 1), 'it stays where it is')
   const own = await startDeployed(t, 'system')
-  t.same(await holders(own), own.agentIds, 'the system administrator may')
+  t.same(await holders(own), own.agentIds, 'the system administrator may use it')
 })

@@ -1,4 +1,4 @@
-/** Who may listen to events, for how long, and how much: tokens, sessions, permissions, bounds. */
+/** Access to event streams and their limits: tokens, sessions, permissions, quotas. */
 import t from 'tap'
 import { listenersOfAccount } from '../../../src/coordinator/events/event-hub.js'
 import { heard, listen } from '../../support/event-client.js'
@@ -16,7 +16,7 @@ async function startAcme(t: Parameters<typeof startTenants>[0]) {
   return { ...tenants, organizationId, ann, ben, base: tenants.controller.base }
 }
 
-void t.test('whoever is revoked hears no more: the streams end', async (t) => {
+void t.test('revoked access ends event streams', async (t) => {
   const tenants = await startAcme(t)
   const { system, ann, ben, base, organizationId } = tenants
   const lock = (locked: boolean) => system.call(200, 'PUT', `/accounts/${ben.id}`, { locked })
@@ -40,17 +40,17 @@ void t.test('whoever is revoked hears no more: the streams end', async (t) => {
   }
 })
 
-void t.test('a changed password ends the streams of the account, and of no other', async (t) => {
+void t.test('a changed password ends the streams of its account only', async (t) => {
   const { ann, ben, base } = await startAcme(t)
   const [bens, anns] = [await listen(t, base, ben), await listen(t, base, ann)]
 
   await ben.call(204, 'PUT', '/auth/password', { old: password, new: `${password} indeed` })
 
-  await eventually('it ends', () => bens.closed)
+  await eventually('the stream ends', () => bens.closed)
   t.notOk(anns.closed)
 })
 
-void t.test('a stream ends with its token; the next one resumes it', async (t) => {
+void t.test('a stream ends with its token; the next stream resumes it', async (t) => {
   const { ann, openSession, base, controller } = await startAcme(t)
   const client = await listen(t, base, ann)
   await enrol(controller, 'edge-1')
@@ -58,7 +58,7 @@ void t.test('a stream ends with its token; the next one resumes it', async (t) =
 
   controller.advance(601_000)
 
-  await eventually('it ends', () => client.closed)
+  await eventually('the stream ends', () => client.closed)
   await enrol(controller, 'edge-2')
   const again = await openSession('ann', 'acme')
   const next = await listen(t, base, { ...again, lastEventId: client.lastId })
@@ -66,33 +66,33 @@ void t.test('a stream ends with its token; the next one resumes it', async (t) =
   t.notOk(next.of('agent').some(({ data }) => data['name'] === 'edge-1'))
 })
 
-void t.test('what may be heard follows the permissions while it is heard', async (t) => {
+void t.test('an open stream follows changes of permissions', async (t) => {
   const tenants = await startAcme(t)
   const { ann, ben, base, controller, organizationId } = tenants
   const [bens, anns] = [await listen(t, base, ben), await listen(t, base, ann)]
-  t.equal(bens.status, 200, 'who may read nothing hears nothing')
+  t.equal(bens.status, 200, 'a user without permissions gets no events')
   await enrol(controller, 'edge-1', { organizationId })
   await heard(anns, 'agent', { name: 'edge-1' })
 
   const permission = await grant(tenants.system, ben, organizationId, 'agent')
   let count = 1
-  await eventually('he hears of agents', async () => {
+  await eventually('Ben gets agent events', async () => {
     await enrol(controller, `edge-${++count}`, { organizationId })
     return bens.of('agent').length > 0
   })
   t.ok(bens.events.every(({ event }) => event === 'agent'))
   await grant(tenants.system, ben, organizationId, 'apilog')
-  await eventually('he hears of calls', async () => {
+  await eventually('Ben gets API log events', async () => {
     await addLog(controller, ++count, organizationId)
     return bens.of('apilog').length > 0
   })
 
   await tenants.system.call(204, 'DELETE', `/permissions/${idOf(permission)}`)
-  await eventually('he hears of agents no more', async () => {
+  await eventually('Ben gets no more agent events', async () => {
     const name = `edge-${++count}`
     await enrol(controller, name, { organizationId })
     await heard(anns, 'agent', { name })
-    // A later event that he hears: he would have heard the other one by now.
+    // A later event that Ben gets: the other one would have arrived before it.
     await addLog(controller, count, organizationId)
     await heard(bens, 'apilog', { msg: `call ${count}` })
     return !bens.of('agent').some(({ data }) => data['name'] === name)
@@ -100,7 +100,7 @@ void t.test('what may be heard follows the permissions while it is heard', async
   t.notOk(bens.closed)
 })
 
-void t.test('an API token hears what it was made for', async (t) => {
+void t.test('an API token gets only events of its permissions', async (t) => {
   const { ann, as, base, controller, organizationId } = await startAcme(t)
   const made = await ann.call(201, 'POST', '/sessions', {
     label: 'watcher',
@@ -116,16 +116,16 @@ void t.test('an API token hears what it was made for', async (t) => {
   await heard(client, 'agent', { name: 'edge-1' })
   t.strictSame(client.of('apilog'), [])
   await as(token)(204, 'POST', '/auth/logout')
-  await eventually('it ends', () => client.closed)
+  await eventually('the stream ends', () => client.closed)
 })
 
-void t.test('who takes nothing is cut off, holds up nobody, and resumes', async (t) => {
+void t.test('a client that stops reading is cut off, blocks no other and can resume', async (t) => {
   const { system, base, controller } = await startAcme(t)
   const [slow, quick] = [await listen(t, base, system), await listen(t, base, system)]
   const start = slow.lastId
   slow.pause()
   const { queries } = controller.service.store
-  // Texts of 100 kB: more than the connection and its bound hold together.
+  // Texts of 100 kB: together more than the connection and its buffer limit hold.
   const lines = Array.from({ length: 20 }, (_, at) => ({
     organizationId: null,
     createdAt: Date.now(),
@@ -140,19 +140,19 @@ void t.test('who takes nothing is cut off, holds up nobody, and resumes', async 
     msg: `line ${at} ${'x'.repeat(100_000)}`,
   }))
   let rounds = 0
-  await eventually('it is cut off', async () => {
+  await eventually('the slow client is cut off', async () => {
     await queries.insertInto('apiLogs').values(lines).execute()
     rounds++
-    await eventually('the other hears', () => quick.of('apilog').length >= rounds * lines.length)
+    await eventually('the other gets all', () => quick.of('apilog').length >= rounds * lines.length)
     return controller.hub.count < 2
   })
   slow.resume()
-  await eventually('it knows', () => slow.closed)
+  await eventually('the slow client is closed', () => slow.closed)
   t.notOk(quick.closed)
 
   const lastEventId = slow.lastId || start
   const again = await listen(t, base, { ...system, lastEventId })
-  await eventually('it has the rest', () => again.lastId >= quick.lastId)
+  await eventually('the slow client has the rest', () => again.lastId >= quick.lastId)
   t.strictSame(
     again.of('apilog').map(({ id }) => id),
     quick
@@ -162,7 +162,7 @@ void t.test('who takes nothing is cut off, holds up nobody, and resumes', async 
   )
 })
 
-void t.test('an account has so many listeners and no more', async (t) => {
+void t.test('the number of listeners of an account is limited', async (t) => {
   const { ann, ben, base, controller } = await startAcme(t)
   const clients = await Promise.all(
     Array.from({ length: listenersOfAccount }, () => listen(t, base, ann)),
@@ -175,12 +175,12 @@ void t.test('an account has so many listeners and no more', async (t) => {
   t.match(refused.headers['retry-after'], /^\d+$/)
   t.equal((await listen(t, base, ben)).status, 200)
   clients[0]?.close()
-  await eventually('room again', () => controller.hub.count < listenersOfAccount + 1)
+  await eventually('a listener has ended', () => controller.hub.count < listenersOfAccount + 1)
   t.equal((await listen(t, base, ann)).status, 200)
 })
 
 void t.test(
-  'an organization has as many listeners as its quota says, and another its own',
+  'listeners of an organization are limited by its quota, independent of others',
   async (t) => {
     const { ann, ben, base, system, organizationId, makeOrganization, addPerson } =
       await startAcme(t)
@@ -210,11 +210,11 @@ void t.test('a coordinator that stops ends its streams', async (t) => {
 
   await controller.hub.close()
 
-  await eventually('it ends', () => client.closed)
-  t.equal((await listen(t, base, ann)).status, 200, 'asked meanwhile: answered and ended')
+  await eventually('the stream ends', () => client.closed)
+  t.equal((await listen(t, base, ann)).status, 200, 'a new stream is answered and ended')
 })
 
-void t.test('the documentation has the stream as a stream', async (t) => {
+void t.test('the API document describes the event stream', async (t) => {
   const { controller } = await startAcme(t)
   const { text } = await controller.call('GET', '/docs/openapi.json')
   const document = JSON.parse(text) as { paths: Record<string, unknown> } // OpenAPI
@@ -226,7 +226,7 @@ void t.test('the documentation has the stream as a stream', async (t) => {
   })
 })
 
-void t.test('what is asked wrongly is refused before the stream begins', async (t) => {
+void t.test('invalid requests are refused before the stream begins', async (t) => {
   const tenants = await startAcme(t)
   const { ann, ben, system, base, controller, organizationId } = tenants
   const own = await enrol(controller, 'edge-1', { organizationId })
@@ -244,7 +244,7 @@ void t.test('what is asked wrongly is refused before the stream begins', async (
   t.equal(await ask(ben, `?live=${own}`), 403)
   for (const live of ['', 'x', '1;2', '-1', '1,,2', Array(101).fill('1').join()])
     t.equal(await ask(ann, `?live=${live}`), 400, live.slice(0, 10))
-  t.equal(await ask(ben, '?also=tag,file'), 200, 'who may read neither hears neither')
+  t.equal(await ask(ben, '?also=tag,file'), 200, 'a user without permissions gets neither')
   for (const also of ['', 'agent', 'file,', 'file;tag', 'constructor'])
     t.equal(await ask(ann, `?also=${also}`), 400, also)
   t.equal(await ask(ann, '?other=1'), 400)
@@ -252,5 +252,5 @@ void t.test('what is asked wrongly is refused before the stream begins', async (
   t.equal(posted.status, 405)
   const head = await controller.call('HEAD', '/api/v1/events', ann)
   t.match([head.status, head.headers.get('content-type')], [200, /^text\/event-stream/])
-  await eventually('HEAD listens not', () => controller.hub.count === 0)
+  await eventually('HEAD opens no listener', () => controller.hub.count === 0)
 })

@@ -1,4 +1,4 @@
-/** What is told of what people edit, for each store: only to who asks, as lists have it, and to whom. */
+/** Events of edits, for each store: on request only, in the form of lists, and visible to whom. */
 import type { Test } from 'tap'
 import { insertConsoleGroup } from '../../../src/coordinator/console/groups/group-queries.js'
 import { heard, listen } from '../../support/event-client.js'
@@ -8,7 +8,7 @@ import { addLog } from './events.contract.js'
 const query = '?also=file,vclgroup,domain,tag'
 
 export function editEventsContract(t: Test, makeUrl: () => Promise<string>): void {
-  void t.test('edits are told as the lists have them, to who asks for them', async (t) => {
+  void t.test('edits are sent in the form of lists to clients that ask for them', async (t) => {
     const { controller, system } = await startTenants(t, {
       storeUrl: await makeUrl(),
       withEvents: true,
@@ -50,17 +50,17 @@ export function editEventsContract(t: Test, makeUrl: () => Promise<string>): voi
     t.strictSame(
       ids,
       ids.map((_, at) => (ids[0] ?? 0) + at),
-      'one after the other',
+      'ids are consecutive',
     )
     await addLog(controller, 1)
     await heard(silent, 'apilog', { msg: 'call 1' })
     t.ok(
       silent.events.every(({ event }) => event === 'apilog'),
-      'who asked for nothing',
+      'a client that asked for no further types',
     )
   })
 
-  void t.test('a deploy that failed and a stage are told as edits of their group', async (t) => {
+  void t.test('a failed deploy and a stage are sent as edits of their group', async (t) => {
     const { controller, system } = await startTenants(t, {
       storeUrl: await makeUrl(),
       withEvents: true,
@@ -101,7 +101,7 @@ export function editEventsContract(t: Test, makeUrl: () => Promise<string>): voi
     t.ok(client.of('vclgroup').length > length)
   })
 
-  void t.test('of an edit hears who may read it', async (t) => {
+  void t.test('an edit is sent only to callers that may read it', async (t) => {
     const tenants = await startTenants(t, { storeUrl: await makeUrl(), withEvents: true })
     const { controller, system } = tenants
     const [organizationId] = [
@@ -132,14 +132,14 @@ export function editEventsContract(t: Test, makeUrl: () => Promise<string>): voi
     t.strictSame(
       readers.events.filter(({ event }) => event !== 'apilog').map(({ event }) => event),
       ['tag'],
-      'without the permission',
+      'only the type of its permission',
     )
     for (const client of [anns, readers])
       t.strictSame(
         client.of('tag').map(({ data }) => data['id']),
         [tag],
-        'not that of another organization',
+        'no tag of another organization',
       )
-    t.strictSame(bens.of('file'), [], 'of another organization')
+    t.strictSame(bens.of('file'), [], 'no file of another organization')
   })
 }

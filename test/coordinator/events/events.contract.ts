@@ -1,4 +1,4 @@
-/** What whoever listens hears, for each store: order, resuming, reset, whose objects. */
+/** Event streams, for each store: order, resuming, reset, visibility. */
 import type { Test } from 'tap'
 import { keptMs } from '../../../src/coordinator/events/event-recorder.js'
 import { dataFor, eventTypes } from '../../../src/resources/event.js'
@@ -23,10 +23,10 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
   const start = async (t: Test): Promise<Tenants> =>
     startTenants(t, { storeUrl: await makeUrl(), withEvents: true })
 
-  void t.test('what happens is told in order, as the API shows it', async (t) => {
+  void t.test('events arrive in order and show objects as the API does', async (t) => {
     const tenants = await start(t)
     const { system, controller } = tenants
-    // Nothing of what happens is left out, so that ids have no gaps.
+    // The client gets events of all types, so that ids have no gaps.
     const query = '?also=file,vclgroup,domain,tag'
     const client = await listen(t, controller.base, { ...system, query })
     t.equal(client.status, 200)
@@ -37,7 +37,7 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     const agentId = await enrol(controller, 'edge-1')
     await heard(client, 'agent', { id: agentId, name: 'edge-1' })
     await system.call(200, 'PUT', `/agents/${agentId}`, { tags: [{ id: idOf(tag) }] })
-    await eventually('its tag', () =>
+    await eventually('the agent has its tag', () =>
       client.of('agent').find(({ data }) => JSON.stringify(data['tags']) !== '[]'),
     )
     const agent = await system.call(200, 'GET', `/agents/${agentId}`)
@@ -68,11 +68,11 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     t.strictSame(
       ids,
       ids.map((_, at) => (ids[0] ?? 0) + at),
-      'one after the other',
+      'ids are consecutive',
     )
   })
 
-  void t.test('a heartbeat that changes nothing is not told, a state is', async (t) => {
+  void t.test('an unchanged heartbeat sends no event, a changed state does', async (t) => {
     const { controller, system } = await start(t)
     const id = await enrol(controller, 'edge-1')
     const client = await listen(t, controller.base, { ...system, lastEventId: 0 })
@@ -88,7 +88,7 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     t.equal(client.of('agent').length, before + 1)
   })
 
-  void t.test("a group's way through a deploy is told, by deployment", async (t) => {
+  void t.test('the progress of a deploy is sent as events of its deployment', async (t) => {
     const { controller, system } = await start(t)
     const { queries } = controller.service.store
     const tag = await system.call(201, 'POST', '/tags', { name: 'eu' })
@@ -116,7 +116,7 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     await place.set({ candidateState: null, state: 'applied', appliedRevision: 1 }).execute()
     await told({ applied: 1 })
 
-    t.equal(client.of('deployment').length, count + 1, 'what is not shown is not told')
+    t.equal(client.of('deployment').length, count + 1, 'hidden changes send no event')
     t.match(client.of('deployment').at(-1)?.data, {
       id: idOf(made),
       name: 'all',
@@ -134,20 +134,20 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     }
   })
 
-  void t.test('from each id a caller gets the rest, and nothing twice', async (t) => {
+  void t.test('a caller that resumes from any id gets the rest exactly once', async (t) => {
     const { controller, system } = await start(t)
     const whole = await listen(t, controller.base, { ...system, lastEventId: 0 })
     for (let at = 0; at < 5; at++) await system.call(201, 'POST', '/tags', { name: `tag-${at}` })
     await enrol(controller, 'edge-1')
-    await eventually('five calls', () => whole.of('apilog').length >= 5)
-    await eventually('the agent', () => whole.of('agent').length >= 1)
+    await eventually('five calls have arrived', () => whole.of('apilog').length >= 5)
+    await eventually('the agent has arrived', () => whole.of('agent').length >= 1)
     const wanted = whole.events.map(({ id }) => id)
     t.equal(wanted[0], 1)
     const last = wanted.at(-1) ?? 0
 
     for (const lastEventId of [0, ...wanted]) {
       const client = await listen(t, controller.base, { ...system, lastEventId })
-      await eventually('the rest', () => client.lastId >= last)
+      await eventually('the rest has arrived', () => client.lastId >= last)
       t.strictSame(
         client.events.filter(({ id }) => id <= last),
         whole.events.filter(({ id }) => id > lastEventId && id <= last),
@@ -156,7 +156,7 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     }
   })
 
-  void t.test('who resumes while events go on misses none of them', async (t) => {
+  void t.test('a client that resumes amid new events misses none', async (t) => {
     const { controller, system } = await start(t)
     const whole = await listen(t, controller.base, { ...system, lastEventId: 0 })
     let sent = 0
@@ -166,7 +166,7 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     const clients: EventClient[] = []
     const starts: number[] = []
     for (let at = 0; at < 6; at++) {
-      await eventually('some more', () => whole.of('apilog').length > at * 15)
+      await eventually('more calls have arrived', () => whole.of('apilog').length > at * 15)
       const lastEventId = whole.events[at * 2]?.id ?? 0
       starts.push(lastEventId)
       clients.push(await listen(t, controller.base, { ...system, lastEventId }))
@@ -183,7 +183,7 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     }
   })
 
-  void t.test('an id that is too old or none of ours is reset, and goes on from now', async (t) => {
+  void t.test('an old or unknown id gets a reset; its stream continues from now', async (t) => {
     const { controller, system } = await start(t)
     const early = await listen(t, controller.base, { ...system, lastEventId: 0 })
     await heard(early, 'apilog', { path: '/api/v1/auth/login' })
@@ -199,8 +199,8 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
       client.close()
     }
     controller.advance(keptMs + 1)
-    // What is older than an hour goes at most a minute later; a new event waits for nothing.
-    await eventually('the old are gone', async () => {
+    // Events older than an hour are deleted within a minute; new events do not wait for that.
+    await eventually('old events are deleted', async () => {
       const { queries } = controller.service.store
       return (await queries.selectFrom('events').select('id').execute()).length === 0
     })
@@ -214,7 +214,7 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     t.strictSame(upToDate.of('reset'), [])
   })
 
-  void t.test('what is old or too much goes from the old end, in small steps', async (t) => {
+  void t.test('old and excess events are deleted, oldest first, in small steps', async (t) => {
     const { store } = (await start(t)).controller.service
     await store.transaction(async (queries) => {
       const last = await lockEventCounter(queries)
@@ -240,7 +240,7 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     })
   })
 
-  void t.test('who resumes gets of the past what it would have heard live', async (t) => {
+  void t.test('a client that resumes gets past events as if it had been live', async (t) => {
     const { controller } = await start(t)
     const { queries } = controller.service.store
     const rows = eventTypes.flatMap((type) =>
@@ -269,7 +269,7 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
       }
   })
 
-  void t.test('nothing of one organization is heard in another', async (t) => {
+  void t.test('events of one organization are not sent to another', async (t) => {
     const tenants = await start(t)
     const { controller, system } = tenants
     const [one, two] = [
@@ -296,7 +296,7 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     await ann.call(201, 'POST', '/tags', { name: 'of-ann' })
     await ben.call(201, 'POST', '/tags', { name: 'of-ben' })
 
-    await eventually('all of it', () => root.of('agent').length >= 3)
+    await eventually('all agents have arrived', () => root.of('agent').length >= 3)
     await heard(anns, 'apilog', { account: 'ann', path: '/api/v1/tags' })
     await heard(bens, 'apilog', { account: 'ben', path: '/api/v1/tags' })
     await heard(root, 'apilog', { account: 'ben', path: '/api/v1/tags' })
@@ -322,7 +322,7 @@ function namesOf(client: EventClient): unknown[] {
   return [...new Set(client.of('agent').map(({ data }) => data['name']))].toSorted()
 }
 
-/** One call as the api log keeps it, without the call. */
+/** Writes an entry of the API log without a call. */
 export async function addLog(
   { service }: Tenants['controller'],
   number: number,

@@ -1,4 +1,4 @@
-/** What is told of invalidations, for each store: when, as the API lists them, and to whom. */
+/** Events of invalidations, for each store: their times, in the form of API lists, and their receivers. */
 import type { Test } from 'tap'
 import { heard, listen } from '../../support/event-client.js'
 import { eventually } from '../../support/eventually.js'
@@ -9,7 +9,7 @@ import { addLog } from './events.contract.js'
 const ban = { type: 'ban', expression: 'obj.http.x ~ y', target: { all: true } }
 
 export function invalidationEventsContract(t: Test, makeUrl: () => Promise<string>): void {
-  void t.test('an invalidation is told of as the API lists it, until it is deleted', async (t) => {
+  void t.test('events of an invalidation match the API list until its deletion', async (t) => {
     const { controller, system } = await startTenants(t, {
       storeUrl: await makeUrl(),
       withEvents: true,
@@ -25,7 +25,7 @@ export function invalidationEventsContract(t: Test, makeUrl: () => Promise<strin
     t.strictSame([ended.data], await list(system, id))
     const { length } = client.of('invalidation')
     await system.call(202, 'PUT', `/invalidations/${id}/retry`)
-    await eventually('that it is tried again', () => client.of('invalidation').length > length)
+    await eventually('the retry is sent', () => client.of('invalidation').length > length)
     t.match(client.of('invalidation').at(-1)?.data, { id, finished: null })
     await system.call(200, 'PUT', `/invalidations/${id}/cancel`)
     await system.call(204, 'DELETE', `/invalidations/${id}`)
@@ -35,10 +35,10 @@ export function invalidationEventsContract(t: Test, makeUrl: () => Promise<strin
     const body = { type: 'purge', urls, target: { all: true } }
     const long = idOf(await system.call(202, 'POST', '/invalidations', body))
     const { data } = await heard(client, 'invalidation', { id: long, type: 'purge', total: 1 })
-    t.notOk('urls' in data, 'what is long is not told')
+    t.notOk('urls' in data, 'long fields are omitted')
   })
 
-  void t.test('of an invalidation hears who may read it', async (t) => {
+  void t.test('an invalidation is sent only to callers that may read it', async (t) => {
     const tenants = await startTenants(t, { storeUrl: await makeUrl(), withEvents: true })
     const { controller, system } = tenants
     const [organizationId, otherId] = [
@@ -64,14 +64,14 @@ export function invalidationEventsContract(t: Test, makeUrl: () => Promise<strin
 
     await heard(root, 'invalidation', { id: systems })
     t.match(await heard(root, 'invalidation', { id: own }), await heard(anns, 'invalidation', {}))
-    // A later event of each: they would have heard the others by now.
+    // A later event for each: the others would have arrived before it.
     await addLog(controller, 1, otherId)
     await addLog(controller, 2, organizationId)
     await heard(bens, 'apilog', { msg: 'call 1' })
     await heard(readers, 'apilog', { msg: 'call 2' })
     await heard(anns, 'apilog', { msg: 'call 2' })
-    t.strictSame(bens.of('invalidation'), [], 'of another organization')
-    t.strictSame(readers.of('invalidation'), [], 'without the permission')
+    t.strictSame(bens.of('invalidation'), [], 'no event of another organization')
+    t.strictSame(readers.of('invalidation'), [], 'no event without the permission')
     t.strictSame(
       anns.of('invalidation').map(({ data }) => data['id']),
       [own],
@@ -79,7 +79,7 @@ export function invalidationEventsContract(t: Test, makeUrl: () => Promise<strin
   })
 }
 
-/** Without the results, which lists have and events do not. */
+/** The list without `results`, which events do not have. */
 async function list(person: Person, id: number): Promise<unknown> {
   const listed = rows(await person.call(200, 'GET', `/invalidations?id=${id}`))
   return listed.map((entry) =>

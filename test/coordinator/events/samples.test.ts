@@ -1,4 +1,4 @@
-/** Samples of agents that a listener of events looks at: whose, which counters, for how long, how many. */
+/** Live samples in event streams: which agents and counters, for how long, and how many. */
 import t from 'tap'
 import { agentWatchSubject, liveSampleSubject } from '../../../src/coordinator/bus/subjects.js'
 import { liveAgentsOfAccount } from '../../../src/coordinator/events/sample-streams.js'
@@ -12,7 +12,7 @@ import { addLog } from './events.contract.js'
 const at = Date.UTC(2026, 0, 2)
 const names = ['MAIN.cache_hit', 'VBE.shop.conn']
 
-/** As the coordinator does that has the agent's link. */
+/** Publishes a sample, like the coordinator with the link of the agent. */
 function sample({ service }: Controller, agentId: number, value: number | null): void {
   service.bus.publish(liveSampleSubject(agentId), { agentId, at, names, values: [value, 3] })
 }
@@ -31,7 +31,7 @@ async function startAcme(t: Parameters<typeof startTenants>[0]) {
 }
 
 void t.test(
-  'a listener hears the samples of the agents that it names, and no others',
+  'a listener gets the samples of the agents that it names, and no other samples',
   async (t) => {
     const { ann, system, base, controller, organizationId } = await startAcme(t)
     const own = await enrol(controller, 'own', { organizationId })
@@ -42,7 +42,7 @@ void t.test(
 
     const anns = await listen(t, base, { ...ann, query: `?live=${own},${shared}` })
     const root = await listen(t, base, { ...system, query: `?live=${shared}` })
-    await eventually('the agents are asked', () => JSON.stringify(watched).includes(`${shared}`))
+    await eventually('the agents are watched', () => JSON.stringify(watched).includes(`${shared}`))
     for (const agentId of [other, own, shared])
       sample(controller, agentId, agentId === own ? null : 2)
 
@@ -61,32 +61,32 @@ void t.test(
         ],
         [agent, { 'MAIN.cache_hit': 2 }],
       ],
-      'backends on a shared cache are nobody else’s business',
+      'backends of a shared cache are hidden from organizations',
     )
     t.strictSame(root.of('sample').length, 1)
   },
 )
 
-void t.test('samples follow the permissions while they are heard', async (t) => {
+void t.test('samples in an open stream follow changes of permissions', async (t) => {
   const { system, addPerson, base, controller, organizationId } = await startAcme(t)
   const ben = await addPerson('ben', 'acme')
   const id = await enrol(controller, 'edge', { organizationId })
   for (const type of ['agent', 'apilog']) await grant(system, ben, organizationId, type)
   t.equal((await listen(t, base, { ...ben, query: `?live=${id}` })).status, 403)
   const permission = await grant(system, ben, organizationId, 'stats')
-  const client = await eventually('he may look', async () => {
+  const client = await eventually('Ben may watch the agent', async () => {
     const asked = await listen(t, base, { ...ben, query: `?live=${id}` })
     return asked.status === 200 ? asked : undefined
   })
   sample(controller, id, 1)
-  await eventually('he hears it', () => hasValue(client, 1))
+  await eventually('Ben gets the sample', () => hasValue(client, 1))
 
   await system.call(204, 'DELETE', `/permissions/${idOf(permission)}`)
 
   let value = 1
-  await eventually('he hears samples no more', async () => {
+  await eventually('Ben gets no more samples', async () => {
     sample(controller, id, ++value)
-    // A later event that he hears: he would have heard the sample by now.
+    // A later event that Ben gets: the sample would have arrived before it.
     await addLog(controller, value, organizationId)
     await heard(client, 'apilog', { msg: `call ${value}` })
     return !hasValue(client, value)
@@ -94,13 +94,13 @@ void t.test('samples follow the permissions while they are heard', async (t) => 
   t.notOk(client.closed)
 })
 
-void t.test('who takes nothing gets fewer samples, and is not cut off for them', async (t) => {
+void t.test('a client that stops reading misses samples, but is not cut off', async (t) => {
   const { ann, base, controller, organizationId } = await startAcme(t)
   const id = await enrol(controller, 'edge', { organizationId })
   const client = await listen(t, base, { ...ann, query: `?live=${id}` })
   client.pause()
   const many = Array.from({ length: 2_000 }, (_, at) => `MAIN.${'x'.repeat(40)}${at}`)
-  // Some 100 kB each: more than the connection and what may wait hold together.
+  // About 100 kB each: together more than the connection and its buffer limit hold.
   const sent = 300
   for (let n = 0; n < sent; n++)
     controller.service.bus.publish(liveSampleSubject(id), {
@@ -112,7 +112,7 @@ void t.test('who takes nothing gets fewer samples, and is not cut off for them',
   client.resume()
 
   let value = 0
-  await eventually('it hears what comes then', () => {
+  await eventually('it gets later samples', () => {
     sample(controller, id, ++value)
     return client.of('sample').some(({ data }) => JSON.stringify(data).includes('MAIN.cache_hit'))
   })
@@ -120,7 +120,7 @@ void t.test('who takes nothing gets fewer samples, and is not cut off for them',
   t.notOk(client.closed)
 })
 
-void t.test('an account looks at so many agents and no more', async (t) => {
+void t.test('the number of agents that an account watches is limited', async (t) => {
   const { ann, system, base, controller, organizationId } = await startAcme(t)
   const ids: number[] = []
   for (let n = 0; n < 100; n++) ids.push(await enrol(controller, `edge-${n}`, { organizationId }))
@@ -134,16 +134,16 @@ void t.test('an account looks at so many agents and no more', async (t) => {
 
   t.equal(refused.status, 429)
   t.match(refused.headers['retry-after'], /^\d+$/)
-  t.equal((await listen(t, base, ann)).status, 200, 'without samples there is room')
+  t.equal((await listen(t, base, ann)).status, 200, 'a stream without samples is accepted')
   t.equal((await listen(t, base, { ...system, query })).status, 200)
   clients[0]?.close()
-  await eventually('room again', async () => {
+  await eventually('a subscription is free again', async () => {
     const again = await listen(t, base, { ...ann, query: `?live=${ids[0] ?? 0}` })
     return again.status === 200
   })
 })
 
-void t.test('an organization looks live as often as its quota says', async (t) => {
+void t.test('live subscriptions of an organization are limited by its quota', async (t) => {
   const { ann, system, base, controller, organizationId } = await startAcme(t)
   const id = await enrol(controller, 'edge-1', { organizationId })
   const query = `?live=${id}`

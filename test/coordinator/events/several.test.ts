@@ -1,4 +1,4 @@
-/** Events on PostgreSQL: as on every store, of two coordinators over NATS, and without a hint that arrives. */
+/** Events on PostgreSQL: the contract of every store, two coordinators over NATS, and operation without hints. */
 import t, { type Test } from 'tap'
 import { pino } from 'pino'
 import { openBus } from '../../../src/coordinator/bus/open-bus.js'
@@ -16,7 +16,7 @@ import { invalidationEventsContract } from './invalidations.contract.js'
 const log = pino({ level: 'silent' })
 const postgres = await startPostgres(t)
 
-void t.test('as on every store', (t) => {
+void t.test('PostgreSQL meets the contract of every store', (t) => {
   eventsContract(t, () => postgres.storeUrl())
   editEventsContract(t, () => postgres.storeUrl())
   invalidationEventsContract(t, () => postgres.storeUrl())
@@ -43,7 +43,7 @@ async function startTwo(
   return { one: await startOne(), two: await startOne(), storeUrl }
 }
 
-void t.test('of two coordinators both tell the same, and one goes on for the other', async (t) => {
+void t.test('two coordinators send the same events, and one resumes for the other', async (t) => {
   const nats = await startNats(t)
   const { one, two } = await startTwo(t, nats.url)
   const [first, second] = [one, two].map(({ controller }) => controller.base)
@@ -74,14 +74,14 @@ void t.test('of two coordinators both tell the same, and one goes on for the oth
   a.close()
   const middle = upTo(a)[10]?.id ?? 0
   const resumed = await listen(t, second ?? '', { token, lastEventId: middle })
-  await eventually('the rest', () => resumed.lastId >= until)
+  await eventually('the rest has arrived', () => resumed.lastId >= until)
   t.strictSame(
     upTo(resumed),
     upTo(b).filter(({ id }) => id > middle),
   )
 })
 
-void t.test('without hints changes, revocation and lost rights still arrive', async (t) => {
+void t.test('changes, revocations and lost rights arrive without hints as well', async (t) => {
   const { one, two } = await startTwo(t, null)
   const organizationId = await one.makeOrganization('acme')
   const ann = await one.addPerson('ann', 'acme')
@@ -91,10 +91,10 @@ void t.test('without hints changes, revocation and lost rights still arrive', as
   await heard(client, 'agent', { name: 'edge-1' })
   await ann.call(204, 'POST', '/auth/logout')
 
-  await eventually('it ends', () => client.closed)
+  await eventually('the stream ends', () => client.closed)
 })
 
-void t.test('what is committed late is told late, and missed by nobody', async (t) => {
+void t.test('a late commit is sent late, and no listener misses it', async (t) => {
   const { one, storeUrl } = await startTwo(t, null)
   const { controller, system } = one
   const client = await listen(t, controller.base, { ...system, lastEventId: 0 })
@@ -108,7 +108,7 @@ void t.test('what is committed late is told late, and missed by nobody', async (
     written = true
     await mayCommit
   })
-  await eventually('its number is taken', () => written)
+  await eventually('the late entry is written', () => written)
 
   await addLog(controller, 2)
   const early = await heard(client, 'apilog', { msg: 'call 2' })

@@ -1,8 +1,8 @@
-/** Who comes when too many comparisons wait. The comparison itself: coordinator/controller, in versions of files. */
+/** The limit of waiting comparisons. The comparison itself is tested in coordinator/controller, with versions of files. */
 import t from 'tap'
 import { compareTexts, waitingMost } from '../../../src/coordinator/files/compare-texts.js'
 
-void t.test('a comparison is refused when too many wait, and those that wait end', async (t) => {
+void t.test('a comparison is refused when too many wait; waiting ones complete', async (t) => {
   const endsAtOnce = new URL('data:text/javascript,')
   const long = { name: 'a', text: 'x'.repeat(9_000) }
   const compare = () => compareTexts(long, { name: 'b', text: '' }, endsAtOnce)
@@ -11,7 +11,7 @@ void t.test('a comparison is refused when too many wait, and those that wait end
   t.strictSame(
     await Promise.all(begun),
     begun.map(() => null),
-    'a thread that said nothing: null',
+    'a thread without a result gives null',
   )
-  t.equal(await compare(), null, 'then there is room again')
+  t.equal(await compare(), null, 'the next comparison is accepted')
 })

@@ -1,4 +1,4 @@
-/** Who comes in: credentials, names, subprotocol, hello, and what ends a link (docs/behaviour.md, Enrolment). */
+/** Admission of agents: credentials, names, subprotocol, hello, and the end of a link (docs/behaviour.md, Enrolment). */
 import { connect } from 'node:net'
 import t from 'tap'
 import { listObjects } from '../../../src/coordinator/api/list-objects.js'
@@ -18,7 +18,7 @@ const all = { kind: 'all' } as const
 const key = (name: string): string => `key-of-${name}-0123456789abcdef`
 
 await t.test(
-  'Network: brute force: too many wrong keys from an address wait, right ones never',
+  'Network: brute force: an address with too many wrong keys must wait, valid keys never',
   async (t) => {
     const service = await startService(t)
     const { host } = await startGateway(t, service)
@@ -37,7 +37,7 @@ await t.test(
     await t.rejects(dial(host, linkHeaders.key('nobody')), { message: '429' })
     await t.rejects(dial(host, linkHeaders.join('not-a-token', 'new')), { message: '429' })
     await link(host, describe('new', key('new')), { token, key: key('new') })
-    await eventually('the first is away', async () => {
+    await eventually('the first link is gone', async () => {
       const headers = linkHeaders.key(key('known'))
       return (await fetch(`http://${host}/agent/v1/sources/abc`, { headers })).status === 404
     })
@@ -47,7 +47,7 @@ await t.test(
 )
 
 await t.test(
-  'Network: replayed, expired or revoked join token, and more, before the upgrade',
+  'Network: replayed, expired or revoked join tokens are refused before the upgrade',
   async (t) => {
     const service = await startService(t)
     const { host, gateway } = await startGateway(t, service)
@@ -106,7 +106,7 @@ await t.test(
       t.match(answer, /^HTTP\/1.1 400 /)
     })
 
-    await t.test('the live agent was not displaced by any of this', (t) => {
+    await t.test('none of these calls displaced the live agent', (t) => {
       t.equal(gateway.sessionCount, 1)
       t.end()
     })
@@ -157,7 +157,7 @@ await t.test('enrolment', async (t) => {
   })
 
   await t.test(
-    'an agent that comes back with its key keeps its id and drops tags it no longer sends',
+    'an agent that reconnects with its key keeps its id and loses tags that it no longer sends',
     async (t) => {
       const token = await makeToken(service)
       const before = describe('edge-2', key('edge-2'), { tags: ['static-a', 'gone'] })
@@ -179,7 +179,7 @@ await t.test('enrolment', async (t) => {
   )
 
   await t.test(
-    'an agent that comes back under another name is renamed, unless that is taken',
+    'an agent that reconnects with another name is renamed, unless the name is taken',
     async (t) => {
       const token = await makeToken(service)
       const own = key('edge-5')
@@ -202,7 +202,7 @@ await t.test('enrolment', async (t) => {
   )
 
   await t.test(
-    'a token counts as used at hello only, and its last use goes to one of two',
+    'the use of a token counts at hello, and one of two agents gets the last use',
     async (t) => {
       const token = await makeToken(service, { maxUses: 1 })
       const silent = await dial(host, linkHeaders.join(token, 'silent'))
@@ -223,7 +223,7 @@ await t.test('enrolment', async (t) => {
   )
 
   await t.test(
-    'a Down name is taken over with another key and the same id, by its organization only',
+    'the name and id of a Down agent can be taken over with a new key by its organization only',
     async (t) => {
       const organizationId = await addOrganization(service.store.queries, 'acme')
       const acme = administratorOf(organizationId)
@@ -243,7 +243,7 @@ await t.test('enrolment', async (t) => {
       await t.rejects(
         dial(host, linkHeaders.join(foreign, 'edge-3')),
         { message: '409' },
-        'foreign',
+        'a token of another organization',
       )
       const next = await link(host, describe('edge-3', key('new')), { token, key: key('new') })
 
@@ -278,7 +278,7 @@ await t.test('enrolment', async (t) => {
     })
 
   await t.test(
-    'an agent of the next minor version is welcome, with capabilities that are not known here',
+    'an agent of the next minor version is accepted, and its unknown capabilities are ignored',
     async (t) => {
       const token = await makeToken(service)
       const description = describe('newer', key('newer'), { agentVersion: '0.3.0' })
@@ -307,7 +307,7 @@ await t.test('enrolment', async (t) => {
   )
 })
 
-await t.test('tokens of the own process replace each other and do not pile up', async (t) => {
+await t.test('own tokens of a process replace each other and do not accumulate', async (t) => {
   const service = await startService(t)
   const makeOwn = createOwnTokens(service)
   const first = await makeOwn('local agent', 1)

@@ -1,4 +1,4 @@
-/** Desired states as messages: one text for all agents that hold the same. */
+/** Messages with desired states: one text for all agents with the same state. */
 import fc from 'fast-check'
 import t from 'tap'
 import { createApplyWriter } from '../../../src/coordinator/gateway/apply-message.js'
@@ -8,7 +8,7 @@ import { idleEngine, type DesiredEngine } from '../../../src/vcl/desired-engine.
 
 const traceId = 'trace-of-test'
 
-void t.test('whatever was written before, each agent is told its own state', (t) => {
+void t.test('each agent gets its own state, whatever was written before', (t) => {
   const engines: readonly DesiredEngine[] = [
     idleEngine,
     { ...idleEngine, labels: [{ label: 'cf-1', program: 'cf-idle' }] },
@@ -38,7 +38,7 @@ void t.test('whatever was written before, each agent is told its own state', (t)
   t.end()
 })
 
-void t.test('what is the same is written once, and what is too long not at all', (t) => {
+void t.test('equal states are written once, and a too long state throws', (t) => {
   const write = createApplyWriter()
   const state = { desired: idleEngine, desiredRevision: 1 }
   t.equal(write(state, traceId), write({ ...state }, traceId))

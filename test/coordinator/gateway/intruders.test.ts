@@ -1,7 +1,7 @@
 /**
- * The attacks by or in the name of an agent that must be survived: a test for each, named after its line in the checklist. What else
- * these lines ask for is tested where it belongs: used, expired and revoked join tokens and guesses in admission.test.ts; texts and
- * answers of other agents, and the end of a deleted agent's link, in session.test.ts and several.test.ts; a coordinator with another
+ * Attacks by an agent or in its name: one test for each, with the name of its line in the checklist. The other requirements of
+ * these lines are tested elsewhere: used, expired and revoked join tokens and guesses in admission.test.ts; texts and answers of
+ * other agents, and the end of the link of a deleted agent, in session.test.ts and several.test.ts; a coordinator with another
  * id or an older database in agent/careful.test.ts and end-to-end/faults.test.ts.
  */
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ import {
 import { administratorOf, makeToken, startService, type TestService } from './service.js'
 
 const all = { kind: 'all' } as const
-/** Frames: over the limit of one window even when they come in two. */
+/** Number of frames: over the limit of one window even when they are spread over two. */
 const floodSize = 6_000
 const key = (name: string): string => `key-of-${name}-0123456789abcdef`
 
@@ -87,7 +87,7 @@ void t.test('Network: registration callback SSRF', async (t) => {
     error: null,
   })
 
-  t.same(await asked, value, 'it is a value like any other')
+  t.same(await asked, value, 'the answer is a plain value')
   t.equal(called, 0)
 })
 
@@ -111,11 +111,11 @@ void t.test('Network: a join token of wrong tag scope', async (t) => {
 
   const stolen = await tagsOf(thief.agentId)
   t.equal(stolen.length, 3)
-  t.notOk(stolen.includes(ofShared) || stolen.includes(ofBlue), 'its tags are those of its owner')
+  t.notOk(stolen.includes(ofShared) || stolen.includes(ofBlue), 'its tags belong to its owner')
   t.not(ofShared, ofBlue)
 })
 
-void t.test('Network: a token in the URL is none, and stands in no log', async (t) => {
+void t.test('Network: a token in the URL is not accepted and never logged', async (t) => {
   const { service, host } = await start(t)
   const token = await makeToken(service)
   for (const query of [
@@ -130,7 +130,7 @@ void t.test('Network: a token in the URL is none, and stands in no log', async (
   t.notMatch(JSON.stringify(service.warnings), token)
 })
 
-void t.test('Network: a stolen agent key makes nobody else of its agent', async (t) => {
+void t.test('Network: a stolen agent key cannot change the identity of its agent', async (t) => {
   const { service, host, enrol } = await start(t)
   const { queries } = service.store
   const red = await addOrganization(queries, 'red')
@@ -139,7 +139,7 @@ void t.test('Network: a stolen agent key makes nobody else of its agent', async 
   robbed.socket.close()
   await robbed.untilClosed()
   const come = async (changes: Parameters<typeof describe>[2]): Promise<LinkAgent> => {
-    const thief = await eventually('the old link is forgotten', () =>
+    const thief = await eventually('the old link is gone', () =>
       dial(host, linkHeaders.key(key('robbed'))),
     )
     thief.say({ kind: 'hello', ...describe('robbed', key('robbed'), changes) })
@@ -152,7 +152,7 @@ void t.test('Network: a stolen agent key makes nobody else of its agent', async 
   const another = key('another of the thief')
   const keyed = await come({ keyDigest: digestOf(another) })
   t.match(await keyed.next('welcome'), { agentId: robbed.agentId })
-  t.equal(await findAgentByKey(queries, digestOf(another)), undefined, 'it keeps no other key')
+  t.equal(await findAgentByKey(queries, digestOf(another)), undefined, 'no other key is stored')
   const row = await findAgent(queries, all, robbed.agentId)
   t.match(row, { name: 'robbed', organization: { id: red } })
   t.equal(victim.closed(), null)
@@ -162,7 +162,7 @@ void t.test('Network: a stolen agent key makes nobody else of its agent', async 
   const source = await fetch(`http://${host}/agent/v1/sources/${'a'.repeat(64)}`, {
     headers: linkHeaders.key(key('robbed')),
   })
-  t.equal(source.status, 401, 'and its key opens nothing any more')
+  t.equal(source.status, 401, 'its key is no longer valid')
 })
 
 void t.test('Network: name re-use after delete', async (t) => {
@@ -193,7 +193,7 @@ void t.test('Network: name re-use after delete', async (t) => {
   const row = await findAgent(queries, all, second.agentId)
   t.match(row, { name: 'edge', organization: { id: blue }, tags: [], desiredRevision: 1 })
   const { desired } = await second.next('apply')
-  t.same(desired.load, [], 'nothing of what the other was to hold')
+  t.same(desired.load, [], 'no programs of the deleted agent')
   t.notMatch(JSON.stringify(desired), 'default_ttl')
   for (const [holder, status] of [
     ['edge', 401],
@@ -224,30 +224,30 @@ void t.test('Network: WebSocket frame floods', async (t) => {
     const agent = await enrol(`flood-of-${name}`)
     for (let count = 0; count < floodSize; count++) send(agent)
     const { code, reason } = await agent.untilClosed()
-    // The library ends it by itself when too many of its pongs wait.
+    // The library itself ends the link when too many of its pongs wait.
     if (code !== 1006) t.match({ code, reason }, ended, name)
   }
   const token = await makeToken(service)
   const early = await dial(host, linkHeaders.join(token, 'early'))
   for (let count = 0; count < floodSize; count++) early.socket.pong()
-  t.match(await early.untilClosed(), ended, 'before hello too')
+  t.match(await early.untilClosed(), ended, 'a flood before hello')
 
   const heavy = await enrol('heavy')
   const large = Object.assign(
     { kind: 'heartbeat', condition: runningCondition } as const,
-    { more: 'x'.repeat(1_000_000) }, // as a newer agent may
+    { more: 'x'.repeat(1_000_000) }, // as a newer agent may send
   )
   for (let count = 0; count < 70; count++) heavy.say(large)
   t.match(await heavy.untilClosed(), { ...ended, reason: /over 33554432 bytes/ })
   const shredded = await enrol('shredded')
   for (let count = 0; count < 100; count++) shredded.socket.send('x', { fin: false })
   t.match(await shredded.untilClosed(), { code: 1008 }, 'a message in a hundred fragments')
-  t.equal(quiet.socket.extensions, '', 'nothing is compressed on a link')
+  t.equal(quiet.socket.extensions, '', 'a link has no compression')
   t.equal(quiet.closed(), null)
-  await eventually('the quiet one is left', () => gateway.sessionCount === 1)
+  await eventually('only the quiet agent is left', () => gateway.sessionCount === 1)
 })
 
-void t.test('an answer that is too much to be read is refused before it is', async (t) => {
+void t.test('an answer that is too large or too deep is refused before it is read', async (t) => {
   const { host, service, enrol } = await start(t)
   const agent = await enrol('liar')
   const asked = instructAgent(service, createContext(service.log), {
@@ -280,7 +280,7 @@ void t.test('an answer that is too much to be read is refused before it is', asy
 })
 
 void t.test(
-  'an answer that is not what was asked for ends the link, and the caller is told',
+  'an answer of the wrong form ends the link, and its caller gets an error as well',
   async (t) => {
     const { service, enrol } = await start(t)
     const parameter = { value: '1', default: '1', unit: '', description: '' }

@@ -1,4 +1,4 @@
-/** The log as messages: one text for all agents that are told the same, cut to what a message holds. */
+/** The invalidation log as messages: one text for all agents with equal entries, cut to the size of a message. */
 import t from 'tap'
 import fc from 'fast-check'
 import {
@@ -44,7 +44,7 @@ function only(entries: readonly DeliverableEntry[], agentId: number) {
   return orders
 }
 
-void t.test('agents that are told the same share one text, each with its own sequence', (t) => {
+void t.test('agents with equal entries share one text, each with its own sequence', (t) => {
   let now = createdAt + 1500
   const write = createMessageWriter(() => now)
   const entries = [logged(5), logged(6)]
@@ -65,11 +65,11 @@ void t.test('agents that are told the same share one text, each with its own seq
   t.match(other, { entries: [{ ban: { groups: [9] } }, {}] }, 'another coverage')
   t.match(decode(write(only(entries, two), { ...place, after: 3 }), 1), { after: 3 })
   t.match(decode(write(only(entries, two), { ...place, isRestart: true }), 1), { isRestart: true })
-  t.same(only(entries, stranger), [], 'an entry that is not for it')
+  t.same(only(entries, stranger), [], 'an entry for other agents')
   t.end()
 })
 
-void t.test('an age is never much too young', (t) => {
+void t.test('an age is never much too low', (t) => {
   let now = createdAt
   const write = createMessageWriter(() => now)
   const entries = [logged(5)]
@@ -79,7 +79,7 @@ void t.test('an age is never much too young', (t) => {
   t.end()
 })
 
-void t.test('messages hold all entries, in their order, and none is too long', (t) => {
+void t.test('messages hold all entries in order, and no message is too long', (t) => {
   const lengths = fc.array(fc.integer({ min: 1, max: 250_000 }), { maxLength: 12 })
   fc.assert(
     fc.property(lengths, (given) => {

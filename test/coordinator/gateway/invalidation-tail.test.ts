@@ -1,4 +1,4 @@
-/** What is kept of the invalidation log on its way to agents: what ended without them is neither sent nor counted. */
+/** The kept tail of the invalidation log: entries that ended without an agent are neither sent nor counted. */
 import fc from 'fast-check'
 import t from 'tap'
 import { createContext } from '../../../src/context.js'
@@ -35,7 +35,7 @@ async function ban(
   return entry
 }
 
-void t.test('what was cancelled makes room for what comes', async (t) => {
+void t.test('cancelled entries make room for new entries', async (t) => {
   const service = await startService(t)
   const capabilities = JSON.stringify(['report', 'command', 'invalidate'])
   await addAgent(service.store.queries, 'edge', { capabilities })
@@ -43,22 +43,22 @@ void t.test('what was cancelled makes room for what comes', async (t) => {
   const tail = createInvalidationTail(service, service.log, { entries, grown: () => undefined })
   t.teardown(() => tail.close())
   await eventually('the log was read', () => tail.end === 0)
-  // 68 of a quarter of a megabyte: more than a tail keeps, of which it drops the oldest.
+  // 68 entries of a quarter of a megabyte: more than a tail keeps before it drops the oldest.
   const value = 'x'.repeat(4000)
   const long = Array.from({ length: 64 }, (_, at) => `${value}${at}`)
   for (let n = 1; n <= 68; n++) {
     const entry = await ban(service, long)
-    await eventually('it was read', () => tail.end === entry.position)
+    await eventually('the entry was read', () => tail.end === entry.position)
     await cancelInvalidation(service, administrator, entry)
   }
 
   const last = await ban(service, ['y'])
 
-  await eventually('it is kept', () => tail.next(0)?.id === last.id)
-  t.equal(tail.start, 0, 'nothing had to go for it')
+  await eventually('the entry is kept', () => tail.next(0)?.id === last.id)
+  t.equal(tail.start, 0, 'no entry was dropped for it')
 })
 
-void t.test('what is cancelled while an agent catches up is not sent to it', async (t) => {
+void t.test('an entry cancelled while an agent catches up is not sent to it', async (t) => {
   const service = await startService(t)
   const before = await startGateway(t, service)
   const description = describe('edge', 'key', {
@@ -71,7 +71,7 @@ void t.test('what is cancelled while an agent catches up is not sent to it', asy
   const made: InvalidationRecord[] = []
   for (let n = 0; n < windowEntries + 10; n++) made.push(await ban(service, [`v${n}`]))
 
-  // Its tail begins behind all of them: it reads what this agent has missed.
+  // Its tail begins after all of them: it reads the entries that this agent has missed.
   const after = await startGateway(t, service)
   const agent = await eventually('it is back', () => link(after.host, description, { key: 'key' }))
   const sent = () => agent.received.flatMap((one) => (one.kind === 'invalidate' ? one.entries : []))
@@ -93,14 +93,14 @@ void t.test('what is cancelled while an agent catches up is not sent to it', asy
 
 const fate = fc.constantFrom('open', 'cancelled', 'expired', 'deleted')
 const absence = fc.record({
-  /** Of what is logged while the agent is away. */
+  /** The fates of the entries logged while the agent is disconnected. */
   fates: fc.array(fate, { minLength: 1, maxLength: 6 }),
-  /** One that reads the log from its end, for what the agent missed by itself. */
+  /** A new coordinator reads the log from its end, and the missed entries separately. */
   isNewCoordinator: fc.boolean(),
 })
 
 void t.test(
-  'whatever ended while an agent was away, it catches up, and misses nothing',
+  'an agent catches up with all open entries, whatever ended while it was disconnected',
   async (t) => {
     const service = await startService(t, { heartbeatMs: 1000 })
     const first = await startGateway(t, service)
@@ -127,10 +127,10 @@ void t.test(
         await endOverdueInvalidations(service)
 
         const { host } = isNewCoordinator ? await startGateway(t, service) : first
-        agent = await eventually('it is back', () => link(host, description, { key: 'key' }))
+        agent = await eventually('the agent is back', () => link(host, description, { key: 'key' }))
         const sent = () =>
           agent.received.flatMap((one) => (one.kind === 'invalidate' ? one.entries : []))
-        await eventually('it is sent what is open', () => sent().length >= open.length)
+        await eventually('the open entries are sent', () => sent().length >= open.length)
         if (open.length > 0)
           agent.say({
             kind: 'invalidated',
@@ -138,7 +138,7 @@ void t.test(
             trouble: null,
           })
 
-        await eventually('it is Running', async () => {
+        await eventually('the agent is Running', async () => {
           const row = await findAgent(service.store.queries, { kind: 'all' }, agent.agentId)
           return row?.state === agentStates.Running
         })

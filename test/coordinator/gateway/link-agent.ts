@@ -1,4 +1,4 @@
-/** The agent's end of the wire, by hand: what it says is what a test tells it to say. */
+/** The agent end of the link under control of a test: it sends only the messages that the test gives it. */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -37,7 +37,7 @@ export async function startGateway(
   options: GatewayOptions = {},
 ): Promise<GatewayServer> {
   const gateway = new AgentGateway(service, service.log, options)
-  // A new agent is told what to hold when placement has looked at it.
+  // A new agent gets its desired state after placement has processed it.
   const follower = startPlacementFollower(service, service.log)
   const server = createServer((request, response) => {
     void gateway.handleRequest(request, response)
@@ -100,13 +100,13 @@ type Unsent<Message extends AgentToCoordinator = AgentToCoordinator> =
 
 export interface LinkAgent {
   readonly socket: WebSocket
-  /** All that came, in order. */
+  /** All received messages, in order. */
   readonly received: readonly CoordinatorToAgent[]
   /** Code and reason, once closed. */
   readonly closed: () => { readonly code: number; readonly reason: string } | null
   say(message: Unsent, sequence?: number): void
   sayText(text: string): void
-  /** The next of its kind that was not waited for before. */
+  /** The next message of this kind that `next` has not returned before. */
   next<Kind extends CoordinatorToAgent['kind']>(
     kind: Kind,
   ): Promise<Extract<CoordinatorToAgent, { kind: Kind }>>
@@ -170,7 +170,7 @@ export async function dial(
   }
 }
 
-/** Enrols (with a token) or comes back (without one) and waits for the welcome. */
+/** Enrols (with a token) or reconnects (without one) and waits for the welcome. */
 export async function link(
   host: string,
   description: AgentDescription,

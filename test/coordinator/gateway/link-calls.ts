@@ -1,4 +1,4 @@
-/** The two calls beside a live link: texts that an agent may read, and answers that are too large for the link. */
+/** The two calls beside a live link: sources that an agent may read, and answers that are too large for the link. */
 import type { Test } from 'tap'
 import { answerLimitBytes } from '../../../src/messages/envelope.js'
 import { grantSource } from '../../../src/coordinator/fleet/source-grants.js'
@@ -25,7 +25,7 @@ export async function checkCalls(
     })
 
   await t.test(
-    'Network: stolen agent key: a text is given to the agent that it is wanted on, and to no other',
+    'Network: stolen agent key: a source is sent only to the agent whose desired state has it',
     async (t) => {
       const own = await call('GET', `/sources/${sha}`, agent.key)
       t.equal(own.status, 200)
@@ -44,7 +44,7 @@ export async function checkCalls(
     },
   )
 
-  await t.test('a text that an agent is to compile is given to it for a while', async (t) => {
+  await t.test('a source granted for a compilation is sent until the grant expires', async (t) => {
     const expiresAt = service.now() + 1000
     const granted = { agentId: other.agentId, sha, expiresAt }
     await grantSource(service.store.queries, granted, service.now())
@@ -53,17 +53,17 @@ export async function checkCalls(
     t.equal((await call('GET', `/sources/${sha}`, other.key)).status, 404)
   })
 
-  await t.test('an agent is told how it is seen, and nothing of others', async (t) => {
+  await t.test('an agent can read its own state, and no state of others', async (t) => {
     const own = await call('GET', '/agents/self', agent.key)
     t.equal(own.status, 200)
-    const { id, ...rest } = (await own.json()) as { id: number } // as the next line says
+    const { id, ...rest } = (await own.json()) as { id: number } // checked by the next line
     t.equal(id, agent.agentId)
     t.match(rest, { name: agent.name, stateName: /^\w+$/, lockedBecause: null })
     t.equal((await call('GET', '/agents/self', 'nobody-s-key')).status, 401)
     t.equal((await call('GET', `/agents/${other.agentId}`, agent.key)).status, 404)
   })
 
-  await t.test('other paths are 404, other methods 405', async (t) => {
+  await t.test('other paths answer 404, other methods 405', async (t) => {
     t.equal((await call('GET', '/nosuch', agent.key)).status, 404)
     t.equal((await call('GET', `/sources/${sha}/more`, agent.key)).status, 404)
     const wrong = await call('GET', '/answers/1', agent.key)
@@ -84,7 +84,7 @@ export async function checkCalls(
     })
 
   await t.test(
-    'Network: stolen agent key: a PUT is refused that nobody waits for, is too large or is not JSON',
+    'Network: stolen agent key: a PUT that is unexpected, too large or not JSON is refused',
     async (t) => {
       const asked = ask(agent, { kind: 'query', query: 'panic' })
       const { sequence } = await agent.next('query')

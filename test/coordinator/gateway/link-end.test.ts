@@ -1,4 +1,4 @@
-/** What ends a link: silence, nonsense, a deleted agent, a second use, the coordinator (docs/behaviour.md, Enrolment). */
+/** Causes that end a link: silence, malformed messages, a deleted agent, a second use, the coordinator (docs/behaviour.md, Enrolment). */
 import t from 'tap'
 import { deleteAgent } from '../../../src/coordinator/agents/agent-removal.js'
 import { closeCodes } from '../../../src/coordinator/gateway/close-codes.js'
@@ -8,7 +8,7 @@ import { makeToken, startService } from './service.js'
 
 const key = (name: string): string => `key-of-${name}-0123456789abcdef`
 
-await t.test('what ends a link', async (t) => {
+await t.test('a link is ended by', async (t) => {
   const service = await startService(t)
   const { host, gateway } = await startGateway(t, service, { helloTimeoutMs: 300 })
   const token = await makeToken(service)
@@ -24,7 +24,7 @@ await t.test('what ends a link', async (t) => {
     t.match(await agent.untilClosed(), { code: closeCodes.protocolError, reason: /no hello/ })
   })
 
-  await t.test('anything before hello', async (t) => {
+  await t.test('a message before hello', async (t) => {
     const agent = await dial(host, linkHeaders.join(token, 'hasty'))
     agent.say({ kind: 'heartbeat', condition: runningCondition })
     t.match(await agent.untilClosed(), { code: closeCodes.protocolError, reason: /first.*hello/ })
@@ -56,7 +56,7 @@ await t.test('what ends a link', async (t) => {
     t.match(await agent.untilClosed(), { code: 1009 })
   })
 
-  await t.test('the deletion of the agent; its key is worth nothing any more', async (t) => {
+  await t.test('the deletion of the agent, which also invalidates its key', async (t) => {
     const agent = await enrol()
     await deleteAgent(service, { id: agent.agentId, name: agent.name }, { force: false })
     t.match(await agent.untilClosed(), { code: closeCodes.refused })
@@ -64,7 +64,7 @@ await t.test('what ends a link', async (t) => {
   })
 
   await t.test(
-    'the deletion of the agent where the hint got lost, at its next heartbeat',
+    'the deletion of the agent, at its next heartbeat if the hint was lost',
     async (t) => {
       const agent = await enrol()
       await service.store.queries.deleteFrom('agents').where('id', '=', agent.agentId).execute()
@@ -74,17 +74,17 @@ await t.test('what ends a link', async (t) => {
   )
 
   await t.test(
-    'a second use of the credential when the first link is dead without saying so',
+    'a second use of the credential when the first link is dead but not closed',
     async (t) => {
       const agent = await enrol()
-      // Reads nothing any more, so no ping is answered; the connection itself stays open.
+      // The agent stops reading, so no ping is answered; the connection itself stays open.
       agent.socket.pause()
       const again = await link(host, agent.description, { key: key(agent.name) })
       t.equal(again.agentId, agent.agentId)
     },
   )
 
-  await t.test('two uses at the same time: one of them comes in', async () => {
+  await t.test('a concurrent use of its credential: one of two is accepted', async () => {
     const agent = await enrol()
     agent.socket.close()
     await agent.untilClosed()
@@ -97,7 +97,7 @@ await t.test('what ends a link', async (t) => {
     })
   })
 
-  await t.test('the end of the coordinator', async (t) => {
+  await t.test('the stop of the coordinator', async (t) => {
     const agent = await enrol()
     await gateway.close()
     t.match(await agent.untilClosed(), { code: closeCodes.goingAway })

@@ -1,4 +1,4 @@
-/** A gateway with agents that are linked to it, what one makes them want and asks of them. */
+/** A gateway with linked agents, and helpers that change their desired states and ask them questions. */
 import type { Test } from 'tap'
 import { createContext } from '../../../src/context.js'
 import { notifyDesiredChanged } from '../../../src/coordinator/agents/agent-hints.js'
@@ -26,7 +26,7 @@ export async function startLinks(t: Test) {
 
   const rowOf = (agentId: number) => findAgent(service.store.queries, all, agentId)
 
-  /** A new desired state, as a deploy would make it. */
+  /** Writes a new desired state, as a deploy does. */
   async function desire(agentIds: readonly number[], traceId = 'trace-of-the-deploy') {
     await service.store.queries
       .updateTable('agents')
@@ -43,7 +43,7 @@ export async function startLinks(t: Test) {
     notifyDesiredChanged(service, agentIds, traceId)
   }
 
-  /** Whatever was said before has been dealt with when this is answered. */
+  /** Resolves when the coordinator has processed all earlier messages of the agent. */
   async function settle(agent: LinkAgent & { readonly agentId: number }): Promise<void> {
     const asked = instructAgent(service, createContext(service.log), {
       agentId: agent.agentId,

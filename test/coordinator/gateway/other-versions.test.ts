@@ -1,4 +1,4 @@
-/** Agents one minor version older and newer: what both know is done, the rest is passed over (docs/behaviour.md, Versions). */
+/** Agents one minor version older and newer: the features known to both work, the rest is ignored (docs/behaviour.md, Versions). */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -45,7 +45,7 @@ for (const [version, name, known] of [
     t.equal(agent.closed(), null)
   })
 
-void t.test('one minor version apart is no skew, more is', (t) => {
+void t.test('one minor version apart is no skew, a larger difference is', (t) => {
   const rows: readonly (readonly [string, string, boolean, boolean])[] = [
     ['0.2.0', '0.2.9', true, false],
     ['0.2.0', '0.1.0', true, false],

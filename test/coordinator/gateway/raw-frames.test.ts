@@ -1,4 +1,4 @@
-/** Frames that no WebSocket library would send, and messages that no agent would: each ends its own link and nothing else. */
+/** Frames that no WebSocket library sends, and messages that no agent sends: each ends only its own link. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'
@@ -14,7 +14,7 @@ interface Shape {
   readonly isLast?: boolean
   readonly reservedBits?: number
   readonly isMasked?: boolean
-  /** Announced, whatever comes. */
+  /** The announced length, independent of the content. */
   readonly length?: bigint
 }
 
@@ -30,7 +30,7 @@ function writeFrame(opcode: number, content: Buffer | string, shape: Shape = {})
   return Buffer.concat([head, mask, bytes.map((byte, at) => byte ^ (mask[at % 4] ?? 0))])
 }
 
-/** A control frame says its length in seven bits. */
+/** A control frame has its length in seven bits. */
 function writeControl(opcode: number, content: readonly number[], isLast = true): Buffer {
   const head = Buffer.from([(isLast ? 0x80 : 0) | opcode, 0x80 | content.length])
   return Buffer.concat([
@@ -46,7 +46,7 @@ const heartbeat = JSON.stringify({ kind: 'heartbeat', condition: runningConditio
 const deep = `{"kind":"hello","more":${'['.repeat(400_000)}${']'.repeat(400_000)}}`
 const { more, text, binary, reserved, close, ping, reservedControl } = opcodes
 
-/** What is sent behind the upgrade, and the code of the close that answers it. */
+/** The bytes sent after the upgrade, and the code of the close frame that answers them. */
 const attacks: Readonly<Record<string, readonly [code: number, bytes: Buffer]>> = {
   'without a mask': [1002, writeFrame(text, hello, { isMasked: false })],
   'with reserved bits': [1002, writeFrame(text, hello, { reservedBits: 4 })],
@@ -79,7 +79,7 @@ const attacks: Readonly<Record<string, readonly [code: number, bytes: Buffer]>> 
   ],
 }
 
-void t.test('a frame', async (t) => {
+void t.test('an invalid frame ends only its own link', async (t) => {
   const service = await startService(t)
   const gateway = await startGateway(t, service)
   const token = await makeToken(service)
@@ -99,14 +99,14 @@ void t.test('a frame', async (t) => {
   await eventually('their connections are gone', async () => (await count()) === 1)
 })
 
-void t.test('half a hello is not waited for', async (t) => {
+void t.test('an incomplete hello ends the link at the timeout', async (t) => {
   const service = await startService(t)
   const gateway = await startGateway(t, service, { helloTimeoutMs: 100 })
   const bytes = writeFrame(text, hello).subarray(0, 40)
   t.equal(await attack(t, gateway, { token: await makeToken(service), at: 0, bytes }), 1002)
 })
 
-/** Answers the code of the close frame. */
+/** Returns the code of the close frame. */
 async function attack(
   t: Test,
   { host }: GatewayServer,
@@ -125,9 +125,9 @@ async function attack(
     ...['Sec-WebSocket-Protocol: cachefleet.agent.v1', `X-Cachefleet-Name: raw-${at}`],
   ]
   socket.write(`GET /agent/v1 HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`)
-  await eventually('it is upgraded', () => heard.includes('\r\n\r\n'))
+  await eventually('the connection is upgraded', () => heard.includes('\r\n\r\n'))
   socket.write(bytes)
-  await eventually('it is closed', () => socket.closed || socket.readableEnded)
+  await eventually('the connection is closed', () => socket.closed || socket.readableEnded)
   const frame = heard.subarray(heard.indexOf('\r\n\r\n') + 4)
   return frame[0] === (0x80 | close) ? frame.readUInt16BE(2) : undefined
 }

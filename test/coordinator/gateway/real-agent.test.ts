@@ -1,4 +1,4 @@
-/** The real agent and a real varnishd behind the real gateway: both ends of the wire agree. */
+/** The real agent and a real varnishd behind the real gateway: both ends of the link agree. */
 import { createHash } from 'node:crypto'
 import { pino } from 'pino'
 import t from 'tap'
@@ -75,7 +75,7 @@ async function desire(revision: number, desired: DesiredEngine, traceId: string)
   notifyDesiredChanged(service, [1], traceId)
 }
 
-await t.test('it enrols, is Running and holds the idle VCL', async (t) => {
+await t.test('the agent enrols, is Running and holds the idle VCL', async (t) => {
   const agent = await seen('revision 1 is applied', (one) => one.attempted?.revision === 1)
   t.match(agent, {
     name: 'edge-1',
@@ -94,7 +94,7 @@ await t.test('it enrols, is Running and holds the idle VCL', async (t) => {
 
 const program = { name: 'cf-1-aaaaaaaa-1', sha: await publish(answering('v1')) }
 
-await t.test('it fetches a text, serves it, and logs with the trace id of the call', async (t) => {
+await t.test('the agent fetches a text, serves it and logs the trace id of the call', async (t) => {
   await desire(2, serving(program), 'trace-of-the-deploy')
   await seen('revision 2 is applied', (one) => one.attempted?.revision === 2)
   t.equal((await fetchMark(cache)).mark, 'v1')
@@ -104,7 +104,7 @@ await t.test('it fetches a text, serves it, and logs with the trace id of the ca
   )
 })
 
-await t.test('it says what the compiler said, and serves on', async (t) => {
+await t.test('the agent reports the compiler error and keeps serving', async (t) => {
   const broken = { name: 'cf-1-bbbbbbbb-1', sha: await publish('vcl 4.1;\nnonsense') }
   await desire(3, { ...serving(program), load: [program, broken] }, 'trace-of-the-break')
   const agent = await seen('revision 3 failed', (one) => one.attempted?.revision === 3)
@@ -114,7 +114,7 @@ await t.test('it says what the compiler said, and serves on', async (t) => {
   await seen('revision 4 is applied', (one) => one.effectiveRevision === 4)
 })
 
-await t.test('it answers questions', async (t) => {
+await t.test('the agent answers questions', async (t) => {
   const asked = { agentId: 1, timeoutMs: 20_000 }
   const context = createContext(service.log)
   const ask = (question: Parameters<typeof instructAgent>[2]['question']) =>
@@ -124,7 +124,7 @@ await t.test('it answers questions', async (t) => {
   t.match(JSON.stringify(await ask({ kind: 'command', line: 'ping' })), /PONG/)
 })
 
-await t.test('it comes back with its own key after a restart, and changes nothing', async (t) => {
+await t.test('the agent reconnects with its key after a restart and changes nothing', async (t) => {
   await first.stop()
   await eventually('the link is gone', () => gateway.sessionCount === 0)
   lines.length = 0
@@ -132,7 +132,7 @@ await t.test('it comes back with its own key after a restart, and changes nothin
   const again = await start()
   t.teardown(() => again.stop())
 
-  await eventually('it is linked', () => gateway.sessionCount === 1)
+  await eventually('the agent is linked', () => gateway.sessionCount === 1)
   await seen('revision 4 is effective', (one) => one.effectiveRevision === 4)
   t.same(
     lines.filter(({ msg }) => msg === 'engine command'),

@@ -1,4 +1,4 @@
-/** Samples on the link: into the archive, live ones to whoever looks, and nothing that is none. */
+/** Samples on the link: they are archived, live samples go to subscribers, and invalid samples are refused. */
 import t, { type Test } from 'tap'
 import type { LiveSample } from '../../../src/coordinator/bus/subjects.js'
 import { createLiveSamples } from '../../../src/coordinator/statistics/live-samples.js'
@@ -45,7 +45,7 @@ void t.test(
       })
 
     const nowMs = service.now() + 30_000
-    const series = await eventually('they are there', async () => {
+    const series = await eventually('the samples are archived', async () => {
       const answer = await service.statistics.readSeries({
         caches: [{ agentId: agent.agentId, hidden: null }],
         names: ['MAIN.cache_hit'],
@@ -61,7 +61,7 @@ void t.test(
   },
 )
 
-void t.test('live samples go to whoever looks, and not into the archive', async (t) => {
+void t.test('live samples go to subscribers and not into the archive', async (t) => {
   const { service, agent } = await startLinked(t)
   const seen: LiveSample[] = []
   const stop = service.liveSamples.watch([agent.agentId], (sample) => seen.push(sample))
@@ -69,7 +69,7 @@ void t.test('live samples go to whoever looks, and not into the archive', async 
   t.equal(forMs, 30_000)
 
   agent.say({ kind: 'samples', at: 1_000, live: true, names, values: [null, 200] })
-  await eventually('it is seen', () => seen.length === 1)
+  await eventually('the subscriber gets it', () => seen.length === 1)
   t.match(seen[0], { agentId: agent.agentId, at: service.now(), names, values: [null, 200] })
   stop()
   agent.say({ kind: 'samples', at: 2_000, live: true, values: [5, 200] })
@@ -78,9 +78,9 @@ void t.test('live samples go to whoever looks, and not into the archive', async 
   const end = service.liveSamples.watch([agent.agentId], (sample) => again.push(sample))
   await agent.next('watch')
   agent.say({ kind: 'samples', at: 3_000, live: true, values: [6, 200] })
-  await eventually('the newest is seen', () => again.at(-1)?.values[0] === 6)
+  await eventually('the newest arrives', () => again.at(-1)?.values[0] === 6)
   end()
-  t.equal(seen.length, 1, 'who looks no more is told nothing')
+  t.equal(seen.length, 1, 'a closed subscription gets no sample')
   const newest = await service.statistics.readNewest({
     caches: [{ agentId: agent.agentId, hidden: null }],
     nowMs: service.now(),
@@ -88,7 +88,7 @@ void t.test('live samples go to whoever looks, and not into the archive', async 
   t.equal(newest.caches, 0)
 })
 
-void t.test('samples that are none end the link, and say why', async (t) => {
+void t.test('invalid samples end the link with the reason', async (t) => {
   const cases: readonly (readonly [RegExp, { names?: string[]; values: (number | null)[] }])[] = [
     [/1 values came for 0 names/, { values: [1] }],
     [/2 values came for 1 names/, { names: ['MAIN.cache_hit'], values: [1, 2] }],
@@ -103,7 +103,7 @@ void t.test('samples that are none end the link, and say why', async (t) => {
 })
 
 void t.test(
-  'live subscriptions are bounded, and renewed for as long as there are subscribers',
+  'live subscriptions are limited, and renewed for as long as there are subscribers',
   (t) => {
     const live = createLiveSamples(createInProcessBus())
     const many = Array.from({ length: 1000 }, (_, at) => at + 1)

@@ -1,4 +1,4 @@
-/** A state service over a store in memory, with a clock that stands still unless it is moved. */
+/** A state service over a store in memory, with a clock that only `moveClock` moves. */
 import { pino, type Logger } from 'pino'
 import { createInProcessBus } from '../../../src/coordinator/bus/in-process.js'
 import { createBackgroundWork } from '../../../src/coordinator/background.js'
@@ -27,7 +27,7 @@ export function administratorOf(organizationId: number): Actor {
 
 export interface TestService extends StateService {
   moveClock(ms: number): void
-  /** What was logged at warn and above. */
+  /** Log entries at warn and above. */
   readonly warnings: readonly Record<string, unknown>[]
   readonly log: Logger
 }
@@ -49,7 +49,7 @@ export async function startService(
     { level: 'debug', base: null },
     {
       write: (line) => {
-        // pino writes one JSON object a line.
+        // pino writes one JSON object per line.
         const entry = JSON.parse(line) as Record<string, unknown> & { level: number }
         if (entry.level >= 40) warnings.push(entry)
       },
@@ -90,7 +90,7 @@ export async function startService(
   }
 }
 
-/** A token with uses for many. */
+/** Creates a join token, by default with 1000 uses. */
 export async function makeToken(
   service: StateService,
   wanted: Partial<WantedJoinToken> = {},

@@ -1,4 +1,4 @@
-/** What a live link carries: desired states, heartbeats, reports, questions, and the two calls beside it (docs/behaviour.md, Agent link). */
+/** A live link: desired states, heartbeats, reports, questions, and the two calls beside it (docs/behaviour.md, Agent link). */
 import t from 'tap'
 import { notifyDesiredChanged } from '../../../src/coordinator/agents/agent-hints.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
@@ -28,7 +28,7 @@ const appliesOf = (agent: LinkAgent) => agent.received.filter(({ kind }) => kind
 
 await t.test('a desired state', async (t) => {
   await t.test(
-    'is sent once a revision, with the trace id of who made it, and the report is recorded',
+    'is sent once per revision with the trace id of its deploy, and the report is recorded',
     async (t) => {
       const agent = await enrol()
       report(agent, await agent.next('apply'))
@@ -50,7 +50,7 @@ await t.test('a desired state', async (t) => {
     },
   )
 
-  await t.test('is found by a heartbeat where the hint got lost', async (t) => {
+  await t.test('is sent after a heartbeat if the hint was lost', async (t) => {
     const agent = await enrol()
     report(agent, await agent.next('apply'))
     await eventually('revision 1 is recorded', async () => (await rowOf(agent.agentId))?.attempted)
@@ -65,7 +65,7 @@ await t.test('a desired state', async (t) => {
     t.match(await agent.next('apply'), { revision: 5 })
   })
 
-  await t.test('is not sent to an agent that comes back with it and has reported it', async (t) => {
+  await t.test('is not sent to an agent that reconnects with it and has reported it', async (t) => {
     const agent = await enrol()
     report(agent, await agent.next('apply'))
     await eventually('revision 1 is recorded', async () => (await rowOf(agent.agentId))?.attempted)
@@ -80,7 +80,7 @@ await t.test('a desired state', async (t) => {
   })
 
   await t.test(
-    'is sent again to an agent that comes back with it when its report got lost',
+    'is sent again to an agent that reconnects with it when its report was lost',
     async (t) => {
       const agent = await enrol()
       await agent.next('apply')
@@ -128,7 +128,7 @@ await t.test('a desired state', async (t) => {
       t.equal(appliesOf(agent).length, 0)
     })
 
-  await t.test('is sent to a locked agent as soon as it was unlocked', async (t) => {
+  await t.test('is sent to a locked agent as soon as it is unlocked', async (t) => {
     const agent = await enrol({ coordinatorId: 'another' })
     await eventually('it is Locked', async () => {
       return (await rowOf(agent.agentId))?.state === agentStates.Locked
@@ -146,7 +146,7 @@ await t.test('a desired state', async (t) => {
 })
 
 await t.test('sequences', async (t) => {
-  await t.test('a gap asks for the full state once, and the full state is written', async (t) => {
+  await t.test('a gap requests the full state once, and the full state is stored', async (t) => {
     const agent = await enrol({ tags: ['before'] })
 
     agent.say({ kind: 'heartbeat', condition: runningCondition }, 5)
@@ -169,11 +169,11 @@ await t.test('sequences', async (t) => {
     t.same(
       agent.received.map(({ sequence }) => sequence),
       agent.received.map((_, index) => index + 1),
-      'our own sequence has no gap',
+      'the sequence of the coordinator has no gap',
     )
   })
 
-  await t.test('a message that comes twice is not taken twice', async (t) => {
+  await t.test('a repeated message is processed once', async (t) => {
     const agent = await enrol()
     agent.say({ kind: 'heartbeat', condition: { ...runningCondition, engineState: 'stopped' } }, 2)
     agent.say({ kind: 'heartbeat', condition: runningCondition }, 2)
@@ -186,19 +186,19 @@ await t.test('sequences', async (t) => {
   })
 })
 
-await t.test('why the log cannot be read is kept until it can be', async (t) => {
+await t.test('the reason for an unreadable log is stored until the log is readable', async (t) => {
   const agent = await enrol({ logTrouble: 'spawn varnishncsa ENOENT' })
   const told = async (): Promise<string | null | undefined> =>
     (await rowOf(agent.agentId))?.logTrouble
-  await eventually('it is kept', async () => (await told()) === 'spawn varnishncsa ENOENT')
+  await eventually('it is stored', async () => (await told()) === 'spawn varnishncsa ENOENT')
 
   const { logTrouble: _, ...description } = agent.description
   agent.say({ kind: 'fullState', ...description })
 
-  t.ok(await eventually('it is forgotten', async () => (await told()) === null))
+  t.ok(await eventually('it is cleared', async () => (await told()) === null))
 })
 
-await t.test('a drift is kept with the agent and in the api log', async (t) => {
+await t.test('a drift is stored with the agent and in the API log', async (t) => {
   const agent = await enrol()
   const drift = {
     at: '2026-01-02T03:04:05.678Z',
@@ -232,7 +232,7 @@ function errorOf(promise: Promise<unknown>): Promise<unknown> {
 await t.test('a question', async (t) => {
   const vcls = { kind: 'query', query: 'vcls' } as const
 
-  await t.test('reaches the agent with its trace id and brings the answer back', async (t) => {
+  await t.test('is sent to the agent with its trace id and returns the answer', async (t) => {
     const agent = await enrol()
     const asked = ask(agent, { kind: 'command', line: 'ping' })
     const command = await agent.next('command')
@@ -253,7 +253,7 @@ await t.test('a question', async (t) => {
       t.match(await errorOf(asked), { ...expected, message: /the reason/ })
     })
 
-  await t.test('to nobody, to an agent that is away, or without an answer in time', async (t) => {
+  await t.test('fails without such an agent, without a link or without an answer', async (t) => {
     t.match(await errorOf(ask({ agentId: 999_999 }, vcls)), { kind: 'not-found' })
     const agent = await enrol()
     t.match(await errorOf(ask(agent, vcls, 50)), { kind: 'timed-out', errorKey: 'agent' })
@@ -275,7 +275,7 @@ await t.test('a question', async (t) => {
   })
 })
 
-await t.test('an agent that does not read is cut off, and its memory freed', async (t) => {
+await t.test('an agent that stops reading is cut off, and its memory is freed', async (t) => {
   const agent = await enrol()
   agent.socket.pause()
   const line = 'x'.repeat(1_000_000)

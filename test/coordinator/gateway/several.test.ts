@@ -1,4 +1,4 @@
-/** Two coordinators over one store and a real NATS: whatever is asked of either, an agent has one link and is one agent. */
+/** Two coordinators over one store and a real NATS: an agent has one link and one row, whichever coordinator is called. */
 import t, { type Test } from 'tap'
 import { pino } from 'pino'
 import { openBus } from '../../../src/coordinator/bus/open-bus.js'
@@ -22,7 +22,7 @@ const two = await startOne(t)
 const token = await makeToken(ground)
 let count = 0
 
-/** A coordinator of its own over the common store. */
+/** Starts another coordinator over the common store. */
 async function startOne(t: Test) {
   const bus = await openBus(nats.url, ground.coordinatorId, pino({ level: 'silent' }))
   t.teardown(() => bus.close())
@@ -41,7 +41,7 @@ function makeAgent() {
   return { name, key, description: describe(name, key) }
 }
 
-/** The bus knows its link when this resolves: what is asked of the other coordinator at once finds it. */
+/** Resolves when the bus knows its link, so that a question to the other coordinator finds it at once. */
 async function enrolAt(host: string) {
   const agent = makeAgent()
   const linked = await link(host, agent.description, { token, key: agent.key })
@@ -68,7 +68,7 @@ function answerTo(instruction: number, value: unknown) {
   } as const
 }
 
-/** Resolves when the link said welcome or was closed. */
+/** Sends hello; resolves at the welcome or the close of the link. */
 async function greet(agent: LinkAgent, name: string, key: string): Promise<'in' | number> {
   agent.say({ kind: 'hello', ...describe(name, key) })
   return eventually('welcome or close', () => {
@@ -77,7 +77,7 @@ async function greet(agent: LinkAgent, name: string, key: string): Promise<'in' 
   })
 }
 
-await t.test('a question to one reaches an agent of the other', async (t) => {
+await t.test('a question to one coordinator is sent to an agent of the other', async (t) => {
   const agent = await enrolAt(one.host)
 
   const asked = ask(two.service, agent.agentId)
@@ -87,7 +87,7 @@ await t.test('a question to one reaches an agent of the other', async (t) => {
   t.same(await asked, [{ at: 'here' }])
 })
 
-await t.test('a large answer may be put to either', async (t) => {
+await t.test('a large answer may be PUT to either coordinator', async (t) => {
   const agent = await enrolAt(one.host)
   const value = Array.from({ length: 50 }, () => ({ text: 'x'.repeat(60_000) }))
   for (const { host } of [one, two]) {
@@ -99,14 +99,14 @@ await t.test('a large answer may be put to either', async (t) => {
         headers: linkHeaders.key(agent.key),
         body: JSON.stringify(value),
       })
-    t.equal((await put(sequence + 1)).status, 404, 'nobody waits for that one')
+    t.equal((await put(sequence + 1)).status, 404, 'no question waits for that answer')
     t.equal((await put(sequence)).status, 204)
     agent.say({ ...answerTo(sequence, null), sentByPut: true })
     t.same(await asked, value)
   }
 })
 
-await t.test('a new desired state made at one is sent by the other', async (t) => {
+await t.test('a desired state made at one coordinator is sent by the other', async (t) => {
   const agent = await enrolAt(one.host)
   await agent.next('apply')
   await ground.store.queries
@@ -120,7 +120,7 @@ await t.test('a new desired state made at one is sent by the other', async (t) =
   t.match(await agent.next('apply'), { revision: 7, traceId: 'trace-of-the-deploy' })
 })
 
-await t.test('a credential that lives at one is not let in at the other', async (t) => {
+await t.test('a credential in use at one coordinator is refused at the other', async (t) => {
   const agent = await enrolAt(one.host)
 
   await t.rejects(dial(two.host, linkHeaders.key(agent.key)), { message: '409' })
@@ -128,17 +128,17 @@ await t.test('a credential that lives at one is not let in at the other', async 
 
   t.equal(agent.closed(), null)
   agent.socket.terminate()
-  const again = await eventually('its place is free', () =>
+  const again = await eventually('its old link is gone', () =>
     link(two.host, agent.description, { key: agent.key }),
   )
   t.equal(again.agentId, agent.agentId)
 })
 
-await t.test('of a credential that comes to both at once one gets in', async (t) => {
+await t.test('of two concurrent uses of a credential at both, one is accepted', async (t) => {
   for (let round = 0; round < 5; round++) {
     const agent = await enrolAt(one.host)
     agent.socket.terminate()
-    await eventually('it left', async () => {
+    await eventually('the link has ended', async () => {
       const row = await ground.store.queries
         .selectFrom('agents')
         .select('linkId')
@@ -146,7 +146,7 @@ await t.test('of a credential that comes to both at once one gets in', async (t)
         .executeTakeFirst()
       return row?.linkId === null
     })
-    // Both are through the door before either says hello.
+    // Both connections are upgraded before either sends hello.
     const both = await Promise.all(
       [one.host, two.host].map((host) => dial(host, linkHeaders.key(agent.key))),
     )
@@ -157,7 +157,7 @@ await t.test('of a credential that comes to both at once one gets in', async (t)
   }
 })
 
-await t.test('of a name that enrols at both at once one becomes an agent', async (t) => {
+await t.test('of two concurrent enrolments of a name at both, one succeeds', async (t) => {
   const { name, key } = makeAgent()
   const both = await Promise.all(
     [one.host, two.host].map((host) => dial(host, linkHeaders.join(token, name))),
@@ -168,7 +168,7 @@ await t.test('of a name that enrols at both at once one becomes an agent', async
   t.same(answers.toSorted(), [1008, 'in'])
 })
 
-await t.test('an agent deleted at one leaves the other', async (t) => {
+await t.test('an agent deleted at one coordinator is disconnected by the other', async (t) => {
   const agent = await enrolAt(one.host)
   await ground.store.transaction((queries) => deleteAgentRow(queries, agent.agentId))
 
@@ -177,29 +177,29 @@ await t.test('an agent deleted at one leaves the other', async (t) => {
   t.equal((await agent.untilClosed()).code, 1008)
 })
 
-await t.test('while the bus is away', async (t) => {
+await t.test('during an outage of the bus', async (t) => {
   const deleted = await enrolAt(one.host)
   const moving = await enrolAt(one.host)
   const stuck = await enrolAt(one.host)
   await nats.stop()
-  await eventually('both know', async () => {
+  await eventually('both notice the outage', async () => {
     const checks = [one, two].map(({ service }) => service.bus.check())
     return (await Promise.allSettled(checks)).every(({ status }) => status === 'rejected')
   })
 
-  await t.test('a deleted agent leaves without a hint', async (t) => {
+  await t.test('a deleted agent is disconnected without a hint', async (t) => {
     await ground.store.transaction((queries) => deleteAgentRow(queries, deleted.agentId))
     t.equal((await deleted.untilClosed()).code, 1008)
   })
 
-  await t.test('a question about an agent of its own is answered', async (t) => {
+  await t.test('a question about an own agent is answered', async (t) => {
     const asked = ask(one.service, moving.agentId)
     const { sequence } = await moving.next('query')
     moving.say(answerTo(sequence, [{ at: 'mine' }]))
     t.same(await asked, [{ at: 'mine' }])
   })
 
-  await t.test('one about an agent of the other says what is missing', async (t) => {
+  await t.test('a question about an agent of the other fails with the reason', async (t) => {
     await t.rejects(ask(two.service, moving.agentId), {
       name: 'FleetError',
       kind: 'unavailable',
@@ -208,16 +208,16 @@ await t.test('while the bus is away', async (t) => {
   })
 
   let moved: LinkAgent = moving
-  await t.test('a living credential is not let in, one whose link ended is', async (t) => {
+  await t.test('a credential in use is refused, one whose link ended is accepted', async (t) => {
     await t.rejects(dial(two.host, linkHeaders.key(moving.key)), { message: '409' })
     moving.socket.close()
-    moved = await eventually('it is let in', () =>
+    moved = await eventually('it is accepted', () =>
       link(two.host, moving.description, { key: moving.key }),
     )
     t.equal(moved.closed(), null)
   })
 
-  await t.test('a link that somebody replaced ends', async (t) => {
+  await t.test('a replaced link ends', async (t) => {
     await ground.store.queries
       .updateTable('agents')
       .set({ linkId: 'of-another-coordinator' })
@@ -226,7 +226,7 @@ await t.test('while the bus is away', async (t) => {
     t.equal((await stuck.untilClosed()).code, 1008)
   })
 
-  await t.test('and back, all is as before', async (t) => {
+  await t.test('after the outage, questions are answered as before', async (t) => {
     await nats.start()
     await eventually('both are back', () =>
       Promise.all([one.service.bus.check(), two.service.bus.check()]),

@@ -1,4 +1,4 @@
-/** Who is lost with most of the fleet, which previous revisions a cache lets go, and where a rollback goes. */
+/** Mass loss of agents, previous revisions that a cache discards, and the target of a rollback. */
 import assert from 'node:assert/strict'
 import t from 'tap'
 import fc from 'fast-check'
@@ -19,7 +19,7 @@ const heartbeatMs = 5_000
 const now = 1_000_000
 const { Running, Down } = agentStates
 
-/** Heard of a moment ago, unless it is Down. */
+/** Its last heartbeat was one second ago, unless it is Down. */
 function agent(id: number, state: AgentState = Running, lastStateChangeAt = 0): WatchedAgent {
   const lastHeartbeatAt = state === Down ? lastStateChangeAt - 3 * heartbeatMs : now - 1_000
   return { id, state, lastStateChangeAt, lastHeartbeatAt }
@@ -39,41 +39,41 @@ function judge(agents: readonly WatchedAgent[], changes: Partial<LossInput> = {}
 const sorted = (ids: ReadonlySet<number>): number[] => [...ids].toSorted((a, b) => a - b)
 const longAgo = now - 10 * heartbeatMs
 
-void t.test('a loss', async (t) => {
-  await t.test('of some is none: half of the fleet is not more than half', (t) => {
+void t.test('mass loss', async (t) => {
+  await t.test('the loss of half of the fleet is not a mass loss', (t) => {
     const down = [1, 2, 3].map((id) => agent(id, Down, longAgo))
     t.same(judge([...down, ...[4, 5, 6].map((id) => agent(id))]).lost, [])
     t.end()
   })
-  await t.test('of more than half within three heartbeats is one, and names all of them', (t) => {
+  await t.test('the loss of over half within three heartbeats is one and lists all lost', (t) => {
     const down = [0, 1, 2, 3].map((n) => agent(n + 1, Down, longAgo + n * heartbeatMs))
     const there = [5, 6].map((id) => agent(id))
     t.same(judge([...down, ...there]).lost, [1, 2, 3, 4])
     const [first, ...later] = down
     const earlier = { ...agent(1), ...first, lastStateChangeAt: longAgo - 1 }
-    t.same(judge([earlier, ...later, ...there]).lost, [], 'one after the other it is none')
+    t.same(judge([earlier, ...later, ...there]).lost, [], 'losses further apart are none')
     t.end()
   })
-  await t.test('of a fleet of four is none, of a fleet of five it is', (t) => {
+  await t.test('a fleet of four has no mass loss, a fleet of five has', (t) => {
     const down = [1, 2, 3].map((id) => agent(id, Down, longAgo))
     t.same(judge([...down, agent(4)]).lost, [])
     t.same(judge([...down, agent(4), agent(5)]).lost, [1, 2, 3])
     t.end()
   })
-  await t.test('counts those that are overdue by now, and names only who is Down', (t) => {
+  await t.test('overdue agents count, but only Down agents are listed', (t) => {
     const justNow = now - heartbeatMs
     const agents = [agent(1, Down, justNow), agent(2, Down, justNow), agent(3), agent(4), agent(5)]
     t.same(judge(agents).lost, [])
     const silent = { ...agent(3), lastHeartbeatAt: now - 3 * heartbeatMs }
     t.same(judge([...agents.slice(0, 2), silent, agent(4), agent(5)]).lost, [1, 2])
     const before = agents.slice(0, 2).map(({ id }) => agent(id, Down, longAgo))
-    t.same(judge([...before, silent, agent(4), agent(5)]).lost, [], 'not with a loss long ago')
+    t.same(judge([...before, silent, agent(4), agent(5)]).lost, [], 'an old loss does not count')
     t.end()
   })
 })
 
-void t.test('nothing is moved', async (t) => {
-  await t.test('for a heartbeat after an agent went Down; then it is looked at again', (t) => {
+void t.test('no placement is moved', async (t) => {
+  await t.test('for one heartbeat after an agent went Down; then it is checked again', (t) => {
     const at = now - 2_000
     t.match(judge([agent(1, Down, at), agent(2)]), { settling: [1], againAt: at + heartbeatMs })
     t.match(judge([agent(1, Down, at), agent(2)], { now: at + heartbeatMs }), {
@@ -82,7 +82,7 @@ void t.test('nothing is moved', async (t) => {
     })
     t.end()
   })
-  await t.test('while a coordinator waits for those that come back to it', (t) => {
+  await t.test('while a coordinator waits for agents to reconnect', (t) => {
     const graceUntil = now + 1
     t.match(judge([agent(1, Down, longAgo)], { graceUntil }), {
       settling: [1],
@@ -101,7 +101,7 @@ const anyFleet = fc.array(
   { maxLength: 14 },
 )
 
-await t.test('whatever the fleet', (t) => {
+await t.test('the loss follows the rule for any fleet', (t) => {
   fc.assert(
     fc.property(anyFleet, (given) => {
       const agents = given.map(({ isDown, at, silentMs }, id) => ({
@@ -112,7 +112,7 @@ await t.test('whatever the fleet', (t) => {
       const overdue = agents.filter(
         (one) => one.state !== Down && now - one.lastHeartbeatAt > 2.5 * heartbeatMs,
       ).length
-      // By the words of the rule, without its cleverness.
+      // The rule as it is worded, without optimizations.
       const expected = agents.filter(
         ({ state, lastStateChangeAt: at }) =>
           state === Down &&
@@ -146,7 +146,7 @@ const anyPlaces = fc.array(
   { maxLength: 70 },
 )
 
-await t.test('of too many VCLs the oldest previous revisions go, and only as many as must', (t) => {
+await t.test('above the VCL limit, no more than needed of the oldest previous ones go', (t) => {
   fc.assert(
     fc.property(anyPlaces, (given) => {
       const places = given.map(({ at, hasPrevious, isRollingBack }, n): AgedPlacement => {
@@ -200,11 +200,11 @@ const verb: fc.Arbitrary<Verb> = fc.oneof(
   fc.constantFrom('reload' as const, 'rollback' as const),
 )
 
-void t.test('a rollback without a number', async (t) => {
-  await t.test('goes to the newest revision with other sources, whatever was done', (t) => {
+void t.test('a rollback without a revision', async (t) => {
+  await t.test('goes to the newest revision with other sources, after any verbs', (t) => {
     fc.assert(
       fc.property(fc.array(verb, { minLength: 1, maxLength: 30 }), (verbs) => {
-        // Each entry makes a revision, also one that repeats what is deployed, as earlier coordinators made.
+        // Each entry makes a revision, also one that repeats the deployed sources, as in earlier coordinators.
         const texts: string[] = []
         for (const [index, one] of verbs.entries()) {
           const now = texts.at(-1)
@@ -220,21 +220,21 @@ void t.test('a rollback without a number', async (t) => {
             texts.push(target.sources.sha)
             const back = texts.map((sha, at) => ({ sources: sourcesOf(sha, at) })).toReversed()
             const again = chooseEarlier(back, sourcesOf(target.sources.sha))
-            assert.equal(again?.sources.sha, now, 'and the next one comes back')
+            assert.equal(again?.sources.sha, now, 'the next rollback goes back')
           }
         }
       }),
     )
     t.end()
   })
-  await t.test('takes other names for other sources', (t) => {
+  await t.test('treats other domains as other sources', (t) => {
     const before = { ...sourcesOf('a'), domains: [{ id: 1, fqdn: 'old.example' }] }
     const now = { ...before, domains: [{ id: 1, fqdn: 'new.example' }] }
     t.equal(chooseEarlier([{ sources: now }, { sources: before }], now)?.sources, before)
     t.equal(chooseEarlier([{ sources: now }], now), undefined)
     t.end()
   })
-  await t.test('of a group that is not deployed goes to what it served last', (t) => {
+  await t.test('of an undeployed group goes to the revision it served last', (t) => {
     const [last, before] = [{ sources: sourcesOf('b') }, { sources: sourcesOf('a') }]
     t.equal(chooseEarlier([last, before], null), last)
     t.end()

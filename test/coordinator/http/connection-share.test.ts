@@ -15,7 +15,7 @@ const share = 3
 const upgrade =
   'GET /agent/v1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
 
-/** As the agent gateway does, until the other side ends it. */
+/** Takes the socket as the agent gateway does, until the other side ends it. */
 const takeUp: HandleUpgrade = (_request, socket) => {
   socket.on('end', () => socket.end()).resume()
   socket.write('HTTP/1.1 101 x\r\n\r\n')
@@ -29,7 +29,7 @@ function alive(lines: readonly Line[]): Line[] {
   return lines.filter(({ socket }) => !socket.closed)
 }
 
-/** The status of a call on a connection of its own; rejects when it is cut. */
+/** Returns the status of a call on its own connection; rejects when the connection is cut. */
 function ask({ base }: Controller, localAddress: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const call = request(`${base}/healthz`, { agent: false, localAddress })
@@ -42,11 +42,11 @@ function ask({ base }: Controller, localAddress: string): Promise<number | undef
   })
 }
 
-void t.test('an address has its share of connections, and others theirs', async (t) => {
+void t.test('an address has its share of connections; others are unaffected', async (t) => {
   const controller = await startController(t, { http: { connectionsPerAddress: share } })
   const lines = await openMany(t, controller)
 
-  const held = await eventually('what is over its share is closed', () => {
+  const held = await eventually('connections over the share are closed', () => {
     const left = alive(lines)
     return left.length <= share ? left : null
   })
@@ -64,13 +64,13 @@ void t.test('an address has its share of connections, and others theirs', async 
   await eventually('there is room again', async () => (await ask(controller, '127.0.0.1')) === 200)
 })
 
-void t.test('links of agents leave room, and proxies are not counted', async (t) => {
+void t.test('agent links and uncounted networks do not use up the share', async (t) => {
   const controller = await startController(t, { http: { connectionsPerAddress: share } })
   controller.http.onUpgrade(takeUp)
   const links: Line[] = []
   for (let count = 0; count < 10; count++) {
     const link = await openLine(t, controller, { text: upgrade })
-    await eventually('it is a link', () => link.heard().includes('101'))
+    await eventually('the link is upgraded', () => link.heard().includes('101'))
     links.push(link)
   }
   t.equal(await ask(controller, '127.0.0.1'), 200)
@@ -83,10 +83,10 @@ void t.test('links of agents leave room, and proxies are not counted', async (t)
   t.equal(await ask(trusting, '127.0.0.2'), 200)
   t.equal(alive(many).length, many.length)
   const strange = await openMany(t, trusting, { from: '127.0.0.9' })
-  await eventually('others are counted', () => alive(strange).length === share)
+  await eventually('other networks are counted', () => alive(strange).length === share)
 })
 
-void t.test('over TLS it is the same', async (t) => {
+void t.test('the share also applies over TLS', async (t) => {
   const fixtures = join(root, 'test/fixtures/tls')
   const tls = { certFile: join(fixtures, 'one.crt'), keyFile: join(fixtures, 'one.key') }
   const things = await startThings({ tls, connectionsPerAddress: share })
@@ -101,5 +101,5 @@ void t.test('over TLS it is the same', async (t) => {
     t.match(String(await once(link, 'data')), '101')
   }
   const lines = await openMany(t, things)
-  await eventually('the share is closed as without', () => alive(lines).length === share)
+  await eventually('connections over the share are closed', () => alive(lines).length === share)
 })

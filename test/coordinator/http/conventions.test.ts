@@ -1,4 +1,4 @@
-/** What holds for every call of an API, tried from outside: the order of checks, paths, traces, answers. */
+/** Conventions of every API call, tested from outside: the order of checks, paths, trace ids, answers. */
 import { connect } from 'node:net'
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
@@ -14,7 +14,7 @@ t.before(async () => {
 t.teardown(() => s.http.close())
 
 void t.test(
-  'the order is 401, path and method, 403 of the type, 404 of the object, 415, body',
+  'checks run in order: 401, path and method, 403 of the type, 404 of the object, 415, body',
   async (t) => {
     const broken = { body: '{', type: 'text/plain' }
     const cases: readonly [string, string, Sending, number, string][] = [
@@ -49,7 +49,7 @@ void t.test(
   },
 )
 
-void t.test('a reader reads; nobody needs a token where none is needed', async (t) => {
+void t.test('a reader can read; public calls need no token', async (t) => {
   t.equal((await send('GET', `${api}/things/2`, { token: 'reader' })).status, 200)
   const open = await send('POST', `${api}/open`, { token: null })
   t.same(open.body, { account: '' })
@@ -62,7 +62,7 @@ void t.test('a reader reads; nobody needs a token where none is needed', async (
   t.equal(method.headers.get('allow'), 'POST')
 })
 
-void t.test('405 tells what the path takes, for every method that HTTP knows', async (t) => {
+void t.test('405 lists the methods of the path, for every method that HTTP knows', async (t) => {
   for (const method of ['PATCH', 'OPTIONS', 'PROPFIND', 'LOCK', 'DELETE']) {
     const sent = await send(method, `${api}/things`)
     t.equal(errorOf(sent), '405 method', method)
@@ -72,7 +72,7 @@ void t.test('405 tells what the path takes, for every method that HTTP knows', a
   t.equal(sent.headers.get('allow'), 'GET, HEAD, PUT, DELETE')
 })
 
-void t.test('an unknown path is 404 with a message for both kinds of readers', async (t) => {
+void t.test('an unknown path is 404 with both errorMsg and message', async (t) => {
   for (const path of [
     `${api}/nothing`,
     `${api}/`,
@@ -88,7 +88,7 @@ void t.test('an unknown path is 404 with a message for both kinds of readers', a
   }
 })
 
-void t.test('ids that are not ids are 404, never another object', async (t) => {
+void t.test('invalid ids are 404, never another object', async (t) => {
   const ids = [
     'abc',
     '01',
@@ -122,7 +122,7 @@ void t.test('ids that are not ids are 404, never another object', async (t) => {
 })
 
 void t.test(
-  'a trace id of the caller is taken over when it is one, and always answered',
+  'a valid trace id of the caller is used, an invalid one replaced; every answer has one',
   async (t) => {
     for (const id of ['a'.repeat(8), 'A-b_9'.repeat(12), 'z'.repeat(64)])
       t.equal(
@@ -149,10 +149,10 @@ void t.test(
   },
 )
 
-void t.test('every call logs one line with its trace id, without its query', async (t) => {
+void t.test('every call logs one line with its trace id and without its query', async (t) => {
   const traceId = 'one-line-for-this'
   await send('GET', `${api}/things?many=2&name=secret`, { headers: { 'x-trace-id': traceId } })
-  const line = await eventually('the line', () => s.lines.find((l) => l['traceId'] === traceId))
+  const line = await eventually('the log line', () => s.lines.find((l) => l['traceId'] === traceId))
 
   t.match(line, {
     level: 30,
@@ -167,7 +167,7 @@ void t.test('every call logs one line with its trace id, without its query', asy
   t.equal(s.lines.filter((l) => l['traceId'] === traceId).length, 1)
 })
 
-void t.test('a bug is logged whole and told to nobody', async (t) => {
+void t.test('a bug is logged in full and hidden from the caller', async (t) => {
   const sent = await send('POST', `${api}/things`, { body: '{"name":"bug"}' })
 
   t.equal(errorOf(sent), '500 tag', 'bug')
@@ -176,13 +176,13 @@ void t.test('a bug is logged whole and told to nobody', async (t) => {
   t.match(line?.['err'], { message: 'secret detail', stack: /at / })
 })
 
-void t.test('a limit says how long to wait, in whole seconds', async (t) => {
+void t.test('a rate limit gives the wait in whole seconds', async (t) => {
   const sent = await send('POST', `${api}/things`, { body: '{"name":"slow down"}' })
   t.equal(errorOf(sent), '429 auth', 'limited')
   t.equal(sent.headers.get('retry-after'), '13')
 })
 
-void t.test('answers carry the security headers, and nothing for other origins', async (t) => {
+void t.test('answers carry the security headers and no CORS headers', async (t) => {
   for (const [method, path] of [
     ['GET', `${api}/things`],
     ['GET', `${api}/nope`],
@@ -202,7 +202,7 @@ void t.test('answers carry the security headers, and nothing for other origins',
   t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
 })
 
-void t.test('HEAD answers as GET without the body', async (t) => {
+void t.test('HEAD answers like GET without the body', async (t) => {
   for (const path of ['/things', '/things?many=5000', '/things/1']) {
     const sent = await send('HEAD', api + path)
     t.equal(sent.status, 200, path)
@@ -212,7 +212,7 @@ void t.test('HEAD answers as GET without the body', async (t) => {
   t.equal((await send('HEAD', `${api}/things/99`)).status, 404)
 })
 
-void t.test('a list of 10,000 is sent in pieces, whole and valid', async (t) => {
+void t.test('a list of 10,000 is streamed, complete and valid', async (t) => {
   const sent = await send('GET', `${api}/things?many=10000`)
   const list = JSON.parse(sent.text) as { id: number }[]
   t.equal(list.length, 10_000)
@@ -222,14 +222,14 @@ void t.test('a list of 10,000 is sent in pieces, whole and valid', async (t) => 
     t.equal((JSON.parse((await send('GET', `${api}/things?many=${many}`)).text) as []).length, many)
 })
 
-void t.test('a list that breaks off breaks the connection and is logged', async (t) => {
+void t.test('a list that fails midway breaks the connection and is logged', async (t) => {
   await t.rejects(send('GET', `${api}/broken-list`))
-  await eventually('the log', () =>
+  await eventually('the log line', () =>
     s.lines.find((l) => l['level'] === 50 && String(l['msg']).includes('broke off')),
   )
 })
 
-void t.test('what is not HTTP is answered with the same body', async (t) => {
+void t.test('invalid HTTP gets the same error body', async (t) => {
   const answers = [
     await sendRaw('NONSENSE\r\n\r\n'),
     await sendRaw(`GET ${api}/things HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`),
@@ -239,16 +239,16 @@ void t.test('what is not HTTP is answered with the same body', async (t) => {
 })
 
 void t.test(
-  'what follows a call that is being answered does not overtake its answer',
+  'the answer to a following call does not overtake the one in progress',
   async (t) => {
-    // A body without its length is the beginning of the next call.
+    // A body without a length is parsed as the beginning of the next call.
     const call = `DELETE ${api}/things HTTP/1.1\r\nhost: x\r\nauthorization: Bearer boss\r\n\r\n{`
     t.match(await sendRaw(call), /^HTTP\/1\.1 405 .*"errorKey":"method".*HTTP\/1\.1 400 /s)
   },
 )
 
 void t.test(
-  'a refused body ends no connection; a Content-Type without a body does not matter',
+  'a refused body does not close the connection; a Content-Type without a body is ignored',
   async (t) => {
     const head = 'HTTP/1.1\r\nhost: x\r\nauthorization: Bearer boss\r\n'
     const json = 'content-type: application/json\r\ncontent-length: '
@@ -275,15 +275,15 @@ function sendRaw(bytes: string): Promise<string> {
   })
 }
 
-void t.test('a raw handler answers everything itself', async (t) => {
+void t.test('a raw handler writes its own answer, for its method only', async (t) => {
   t.equal((await send('GET', '/raw/a%20b')).text, 'raw a b')
   t.equal((await send('PUT', '/raw/a')).status, 404)
 })
 
-void t.test('onAnswered is told of each call once', async (t) => {
+void t.test('onAnswered is called once for each call', async (t) => {
   const traceId = 'told-once-only'
   await send('PUT', `${api}/things/3`, { body: '{"name":"x"}', headers: { 'x-trace-id': traceId } })
-  await eventually('told', () => s.answered.some((call) => call.context.traceId === traceId))
+  await eventually('called', () => s.answered.some((call) => call.context.traceId === traceId))
   const told = s.answered.filter((call) => call.context.traceId === traceId)
   t.equal(told.length, 1)
   t.match(told[0], {

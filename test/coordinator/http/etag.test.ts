@@ -1,4 +1,4 @@
-/** Entity tags: whatever list a caller writes, the tag that it holds is found, and nothing else is (RFC 9110, 13.1). */
+/** Entity tags: a tag is found in every list that holds it and in no other (RFC 9110, 13.1). */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -20,7 +20,7 @@ const object = fc.record({
 const keys = ['name', 'count', 'tags']
 const tagOf = (value: object) => makeTag(digestEditable(value, keys), JSON.stringify(value))
 
-void t.test('the own tag is found in any list, made weak only by If-None-Match', (t) => {
+void t.test('the own tag is found in any list; only If-None-Match accepts it weak', (t) => {
   fc.assert(
     fc.property(
       object,
@@ -43,7 +43,7 @@ void t.test('the own tag is found in any list, made weak only by If-None-Match',
   t.end()
 })
 
-void t.test('an edition is of what people edit, a tag of the whole', (t) => {
+void t.test('an edition covers the editable keys, a tag the whole object', (t) => {
   fc.assert(
     fc.property(object, object, (one, other) => {
       const edited = { ...one, name: `${one.name}+` }
@@ -59,7 +59,7 @@ void t.test('an edition is of what people edit, a tag of the whole', (t) => {
   t.end()
 })
 
-void t.test('what is not a list of tags is refused, long ones too', (t) => {
+void t.test('an invalid list of tags is refused, also a long one', (t) => {
   for (const header of [
     '',
     'abc',

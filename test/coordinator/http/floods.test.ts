@@ -1,6 +1,6 @@
 /**
- * The attacks on the listener that must be survived before anybody has said who they are: a test for each, named after its line in
- * the checklist. The link's own: gateway/intruders.test.ts.
+ * The attacks on the listener before authentication that must be survived: one test each, named after its line in the checklist. Attacks on
+ * the agent link: gateway/intruders.test.ts.
  */
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
@@ -16,7 +16,7 @@ import { openLine } from './line.js'
 const login = '/api/v1/auth/login'
 const head = `POST ${login} HTTP/1.1\r\nHost: x\r\n`
 
-/** Each has a listener of its own; most of it is waiting. */
+/** Each test has a listener of its own and mostly waits. */
 t.jobs = 5
 
 async function isServing(controller: Controller): Promise<boolean> {
@@ -26,7 +26,7 @@ async function isServing(controller: Controller): Promise<boolean> {
 void t.test('Network: slowloris', beside(), async (t) => {
   const controller = await startController(t)
   const { server } = controller.http
-  // docs/behaviour.md, Connections: headers are complete within 60 s; looked at every 5 s.
+  // docs/behaviour.md, Connections: headers are complete within 60 s; checked every 5 s.
   t.equal(server.headersTimeout <= 55_000, true)
   t.equal(server.requestTimeout <= 300_000, true)
   server.headersTimeout = 2000
@@ -44,9 +44,9 @@ void t.test('Network: slowloris', beside(), async (t) => {
     clearInterval(drips)
   })
 
-  t.ok(await isServing(controller), 'others are served meanwhile')
+  t.ok(await isServing(controller), 'other calls are served meanwhile')
   for (const { socket, heard } of slow) {
-    await eventually('it is told and cut off', () => socket.closed)
+    await eventually('the slow caller is cut off', () => socket.closed)
     t.match(heard(), /^$|^HTTP\/1\.1 4\d\d /)
   }
   t.ok(slow.some(({ heard }) => heard().startsWith('HTTP/1.1 408 ')))
@@ -92,7 +92,7 @@ void t.test('Network: gzip bombs', beside(), async (t) => {
   const text = `${head}Content-Type: application/json\r\nTransfer-Encoding: gzip\r\n\r\n`
   const line = await openLine(t, controller, { text })
   line.socket.end(bomb)
-  await eventually('it is refused', () => line.socket.closed)
+  await eventually('the connection is closed', () => line.socket.closed)
   t.match(line.heard(), /^$|^HTTP\/1\.1 4\d\d /)
   t.ok(await isServing(controller))
 })
@@ -101,7 +101,7 @@ void t.test('Network: many idle sockets', beside(), async (t) => {
   const controller = await startController(t, { http: { connectionLimit: 20 } })
   const lines = await Promise.all(Array.from({ length: 60 }, () => openLine(t, controller)))
 
-  const alive = await eventually('those over the limit are closed', () => {
+  const alive = await eventually('connections over the limit are closed', () => {
     const left = lines.filter(({ socket }) => !socket.closed)
     return left.length <= 20 ? left : null
   })
@@ -120,7 +120,7 @@ void t.test('Network: oversize before auth', beside(), async (t) => {
     '/api/v1/files': '401 auth',
     '/api/v1/no/such/path': '401 auth',
   }
-  // Side by side: each answer waits for the rest of a body that does not come (src/coordinator/http/body.ts).
+  // In parallel: each answer waits for the rest of a body that does not come (src/coordinator/http/body.ts).
   await Promise.all(
     Object.entries(paths).map(async ([path, told]) => {
       const announced = post(controller, path, { 'content-length': large })
@@ -133,10 +133,10 @@ void t.test('Network: oversize before auth', beside(), async (t) => {
     headers: { authorization: basic(administrator.user, 'not the right one') },
     body: { org: 'x'.repeat(publicBodyLimitBytes - 100) },
   })
-  t.equal(wrong.status, 401, 'what is just under it is read')
+  t.equal(wrong.status, 401, 'a body just under the limit is read')
 })
 
-/** Status and key of the answer; with a length only the headers are sent, else the body in pieces. */
+/** Returns the status and key of the answer. Without `sizeBytes` only the headers are sent, else also that much of a chunked body. */
 function post(
   { base }: Controller,
   path: string,

@@ -1,7 +1,7 @@
 /**
- * Every route of both APIs with what no caller should send, in its path, its query and each part of its body. It may be refused, or
- * taken: never is it a bug of ours, nor does it touch anything else. Each place gets one of the hostile values, by turns; TEST_SEED
- * begins elsewhere.
+ * Calls every route of both APIs with hostile values in its path, its query and each part of its body. A call may be refused or accepted,
+ * but must never cause an internal error or touch anything else. Each place gets one of the hostile values in turn; TEST_SEED starts
+ * elsewhere.
  */
 import { Agent, request } from 'node:http'
 import t, { type Test } from 'tap'
@@ -19,7 +19,7 @@ const seed = Number(process.env['TEST_SEED'] ?? 0)
 
 interface Sample {
   readonly route: Route
-  /** With these steps in place of its own. */
+  /** The route’s address; `steps` replace its own parameters. */
   readonly addressOf: (steps: Readonly<Record<string, string>>) => string
   readonly body: unknown
 }
@@ -30,7 +30,7 @@ interface Attack {
   readonly text: string | undefined
 }
 
-/** They end the session that all this is done with, or count as failed logins. */
+/** These end the session in use, or count as failed logins. */
 const left = ['logout', 'changePassword', 'login', 'refresh', 'consoleLogin', 'consoleLogout']
 const order = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
@@ -81,7 +81,7 @@ async function attackAll(
   })
   const chosen = samples
     .filter(({ route }) => !left.includes(route.operationId))
-    // What deletes goes last.
+    // Routes that delete go last.
     .toSorted((a, b) => order.indexOf(a.route.method) - order.indexOf(b.route.method))
   const wrong: string[] = []
   let count = 0
@@ -89,7 +89,7 @@ async function attackAll(
     count += 1
     const answer = await send(base, agent, authorization, attack)
     const isBug = lines.splice(0).some(({ level }) => Number(level) >= 50)
-    // Nobody is linked, so what asks a cache is 503.
+    // No agent is connected, so calls that query a cache answer 503.
     const isAnswer = answer.status < 500 || answer.status === 503
     if (isBug || !isAnswer || (answer.status >= 400 && !isRefusal(answer.text)))
       wrong.push(JSON.stringify({ ...attack, ...answer }).slice(0, 1000))
@@ -133,7 +133,7 @@ interface Answered {
   readonly text: string
 }
 
-/** As it is: `fetch` would mend paths. */
+/** Sends the path unchanged; `fetch` would normalize it. */
 function send(
   base: string,
   agent: Agent,
@@ -159,7 +159,7 @@ function send(
   })
 }
 
-/** Of either API: with words. */
+/** Whether an error body of either API has a message. */
 function isRefusal(text: string): boolean {
   const said = JSON.parse(text) as { readonly errorMsg?: string; readonly message?: string }
   return (said.errorMsg ?? said.message ?? '') !== ''

@@ -1,6 +1,6 @@
-/** What no caller should send, by the place where it would stand: as it is written there. */
+/** Hostile values by the place where they stand (JSON text, path, query), in the spelling of that place. */
 
-/** JSON texts: what `JSON.stringify` would never make is among them. */
+/** JSON texts, some of which `JSON.stringify` would never produce. */
 export const jsonTexts: readonly string[] = [
   ...[
     'null',
@@ -48,7 +48,7 @@ export const jsonTexts: readonly string[] = [
   JSON.stringify(Array.from({ length: 3000 }, (_, index) => `name ${index}`)),
 ]
 
-/** One step of a path. */
+/** Segments of a path. */
 export const pathSteps: readonly string[] = [
   ...[
     '%00',
@@ -67,7 +67,7 @@ export const pathSteps: readonly string[] = [
   ...['9007199254740991', '253402300799', '999999999999', 'x'.repeat(3000)],
 ]
 
-/** Values of parameters of a query. */
+/** Values of query parameters. */
 export const queryValues: readonly string[] = [
   ...[
     '',
@@ -90,7 +90,7 @@ export const queryValues: readonly string[] = [
   Array.from({ length: 100 }, (_, index) => `*a${index}*`).join(','),
 ]
 
-/** Parameters that no call has. */
+/** Query parameters that no call has. */
 export const queryNames: readonly string[] = [
   ...['__proto__=1', '__proto__=1&__proto__=2', 'constructor=1', 'toString=1', 'hasOwnProperty=1'],
   ...['=1', '%00=1', '&&&', '%=%', 'a[]=1&a[b]=2'],
@@ -98,7 +98,7 @@ export const queryNames: readonly string[] = [
 
 const mark = '@@here@@'
 
-/** The body with each of its parts, itself among them, as `{before, behind}` of where something else may stand. */
+/** Splits the body at each of its parts, itself included, into `{before, behind}` of where another value may stand. */
 export function splitAtParts(body: unknown): readonly { before: string; behind: string }[] {
   const texts: string[] = []
   const visit = (part: unknown, put: (other: unknown) => unknown): void => {

@@ -1,4 +1,4 @@
-/** What callers send, tried from outside: bodies, keys, parameters. */
+/** Bodies, keys and parameters that callers send, tested from outside. */
 import { request, type OutgoingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -16,7 +16,7 @@ t.before(async () => {
 })
 t.teardown(() => s.http.close())
 
-void t.test('what is not a JSON object is 400 with the key body', async (t) => {
+void t.test('a body that is not a JSON object is 400 with the key body', async (t) => {
   const bodies = [
     '{',
     '{"name":',
@@ -39,7 +39,7 @@ void t.test('what is not a JSON object is 400 with the key body', async (t) => {
   t.notOk(secret.text.includes('hunter2'), 'the body is not quoted')
 })
 
-void t.test('a body needs a JSON type, none needs none', async (t) => {
+void t.test('a body needs a JSON content type; a call without a body needs none', async (t) => {
   const body = '{"name":"x"}'
   for (const type of [
     'text/plain',
@@ -66,20 +66,20 @@ void t.test('a body needs a JSON type, none needs none', async (t) => {
     t.equal((await send('PUT', `${api}/things/1/go`, { headers })).status, 200)
     t.equal((await send('DELETE', `${api}/things/1`, { headers })).status, 204)
     t.equal((await send('GET', `${api}/things/1`, { headers })).status, 200)
-    t.equal(errorOf(await send('POST', `${api}/things`, { headers })), '400 body', 'needed')
+    t.equal(errorOf(await send('POST', `${api}/things`, { headers })), '400 body', 'required')
   }
   const gzipped = { body: gzipSync(body), headers: { 'content-encoding': 'gzip' } }
   t.equal(errorOf(await send('POST', `${api}/things`, gzipped)), '415 body', 'gzip')
   t.equal(
     errorOf(await send('PUT', `${api}/things/1/go`, { body })),
     '400 deploy',
-    'a body nobody takes',
+    'the route takes no body',
   )
   t.equal((await send('PUT', `${api}/things/1/go`, { body: '{}' })).status, 200)
 })
 
 void t.test(
-  'nesting over 64 is refused before it is built, brackets in texts do not count',
+  'nesting deeper than 64 is refused before parsing; brackets inside strings do not count',
   async (t) => {
     for (const depth of [65, 200_000])
       t.equal(
@@ -101,13 +101,13 @@ void t.test(
     const fits = await send('POST', `${api}/things`, {
       body: `{"a":${'['.repeat(63)}${']'.repeat(63)}}`,
     })
-    t.equal(errorOf(fits), '400 tag', 'an unknown key, not the depth')
+    t.equal(errorOf(fits), '400 tag', 'refused for its unknown key, not its depth')
     const text = JSON.stringify({ name: '[{"\\'.repeat(40) })
     t.equal((await send('POST', `${api}/things`, { body: text })).status, 201)
   },
 )
 
-void t.test('what would hold everybody up is refused before it is read', async (t) => {
+void t.test('a body with too many members is refused before it is parsed', async (t) => {
   const members = (count: number) => Array.from({ length: count }, () => '0').join(',')
   for (const body of [`{"labels":[${members(100_002)}]}`, `[${members(2_000_000)}]`]) {
     const sent = await send('POST', `${api}/things`, { body })
@@ -115,10 +115,10 @@ void t.test('what would hold everybody up is refused before it is read', async (
     t.match(sent.body['errorMsg'], /has over 100000 members/)
   }
   const text = JSON.stringify({ name: 'x', labels: { a: ','.repeat(200_000) } })
-  t.equal((await send('POST', `${api}/things`, { body: text })).status, 201, 'commas in texts')
+  t.equal((await send('POST', `${api}/things`, { body: text })).status, 201, 'commas in strings')
 })
 
-void t.test('over 10 MiB is 413 with and without a length, just under it is taken', async (t) => {
+void t.test('over 10 MiB is 413 with or without a length; just under is accepted', async (t) => {
   const limit = 10 * 1024 * 1024
   const big = `{"name":"${'a'.repeat(limit)}"}`
   t.equal(errorOf(await send('POST', `${api}/things`, { body: big })), '413 body', 'length')
@@ -130,11 +130,11 @@ void t.test('over 10 MiB is 413 with and without a length, just under it is take
   t.equal(
     errorOf(await send('PUT', `${api}/things/99`, { body: big })),
     '404 tag',
-    'the object first',
+    'the object is checked first',
   )
 })
 
-/** Piece by piece, on a connection that ends with the answer; chunked unless told its length. Answers the status. */
+/** Sends the body in pieces on a connection that ends with the answer; chunked unless a length is given. Returns the status. */
 function sendChunks(body: string, more: OutgoingHttpHeaders = {}): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: 'Bearer boss', 'content-type': 'application/json', ...more }
@@ -151,7 +151,7 @@ function sendChunks(body: string, more: OutgoingHttpHeaders = {}): Promise<numbe
 }
 
 void t.test(
-  "keys are matched without regard to case at every level, and handed on in the schema's spelling",
+  "keys are matched case-insensitively at every level and passed on in the schema's spelling",
   async (t) => {
     const spellings = [
       '{"name":"a","mainVCL":{"id":1},"tags":[{"id":2}]}',
@@ -169,7 +169,7 @@ void t.test(
   },
 )
 
-void t.test('what does not fit is 400 and named', async (t) => {
+void t.test('a body that violates the schema is 400 and its key is named', async (t) => {
   const cases: readonly [string, string][] = [
     ['{}', 'name'],
     ['{"name":""}', 'name'],
@@ -212,7 +212,7 @@ void t.test('what does not fit is 400 and named', async (t) => {
   t.equal(Reflect.get({}, 'polluted'), undefined)
 })
 
-void t.test('read-only keys are dropped, another id is refused', async (t) => {
+void t.test('read-only keys are dropped; a different id is refused', async (t) => {
   const put = (body: string): Promise<CallAnswer> => send('PUT', `${api}/things/2`, { body })
   t.equal((await put('{"ID":2,"Created":"1999","name":"x"}')).status, 200)
   t.same(s.bodies.at(-1), { name: 'x' })
@@ -221,11 +221,11 @@ void t.test('read-only keys are dropped, another id is refused', async (t) => {
     t.equal(errorOf(sent), '400 tag', body)
     t.match(sent.body['errorMsg'], /^id /)
   }
-  t.equal(errorOf(await put('{"id":2,"ID":2}')), '400 tag', 'twice')
+  t.equal(errorOf(await put('{"id":2,"ID":2}')), '400 tag', 'the id is given twice')
   t.equal((await send('POST', `${api}/things`, { body: '{"id":77,"name":"x"}' })).status, 201)
 })
 
-void t.test('parameters are read by their schema, each once', async (t) => {
+void t.test('parameters are validated by their schema; each may be given once', async (t) => {
   const go = (query: string): Promise<CallAnswer> => send('PUT', `${api}/things/1/go${query}`)
   t.same((await go('?wait=60s&PERCENT=50&force=true')).body, {
     wait: '60s',
@@ -252,11 +252,11 @@ void t.test('parameters are read by their schema, each once', async (t) => {
     t.equal(errorOf(sent), '400 deploy', query)
     t.ok(String(sent.body['errorMsg']).includes(key), sent.text)
   }
-  t.equal(errorOf(await send('GET', `${api}/things/1?x=1`)), '400 tag', 'a call without parameters')
+  t.equal(errorOf(await send('GET', `${api}/things/1?x=1`)), '400 tag', 'it takes no parameters')
 })
 
 void t.test(
-  'a caller that goes away in the middle of its body leaves nothing behind',
+  'a caller that disconnects in the middle of its body leaves nothing behind',
   async (t) => {
     const { port } = new URL(s.base)
     const before = s.answered.length
@@ -266,7 +266,7 @@ void t.test(
     )
     socket.end()
 
-    // Calls before it may be noted late.
+    // Earlier calls may be recorded late.
     await eventually('the call ended', () =>
       s.answered.slice(before).some(({ status }) => status === 400),
     )

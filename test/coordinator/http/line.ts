@@ -1,4 +1,4 @@
-/** A bare connection to the listener: what is written on it, and what came back. */
+/** A bare TCP connection to the listener, and everything received on it. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Test } from 'tap'
@@ -9,13 +9,13 @@ export interface Line {
 }
 
 export interface LineSetup {
-  /** Written at once. */
+  /** Written immediately. */
   readonly text?: string
-  /** An address of this host; 127.0.0.1 unless given. */
+  /** An address of this host; 127.0.0.1 by default. */
   readonly from?: string
 }
 
-/** Ends with the test at the latest. */
+/** The connection ends with the test at the latest. */
 export async function openLine(
   t: Test,
   { base }: { readonly base: string },

@@ -1,4 +1,4 @@
-/** The listener itself: health, metrics, documentation, certificates, its end. */
+/** The listener itself: health, metrics, documentation, certificates, shutdown. */
 import { copyFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
@@ -34,11 +34,11 @@ void t.test('readiness follows the phase, the store and the bus; health does not
   t.equal((await c.call('GET', '/healthz')).status, 200)
 })
 
-void t.test('metrics count calls by template and agents by state, and name nobody', async (t) => {
+void t.test('metrics count calls by template and agents by state, without names', async (t) => {
   const c = await startController(t)
   const token = await c.login()
   await c.call('DELETE', '/api/v1/sessions/987654', { token })
-  await eventually('counted', async () =>
+  await eventually('the call is counted', async () =>
     (await c.call('GET', '/metrics')).text.includes('/sessions/{id}'),
   )
 
@@ -57,7 +57,7 @@ void t.test('metrics count calls by template and agents by state, and name nobod
 })
 
 void t.test(
-  'the documentation page loads only what this server has, under a content security policy',
+  'the documentation page loads only files of this server, under a content security policy',
   async (t) => {
     const c = await startController(t)
     const page = await c.call('GET', '/docs/index.html')
@@ -84,7 +84,7 @@ void t.test(
   },
 )
 
-void t.test('the guides are served as HTML whose links lead to what is served', async (t) => {
+void t.test('the guides are served as HTML and their links lead to served pages', async (t) => {
   const c = await startController(t)
   const guides = new Map<string, string>()
   const read = async (path: string): Promise<string> => {
@@ -127,7 +127,7 @@ interface Operation {
   }
 }
 
-void t.test('the document is OpenAPI 3.1 of the routes that are served', async (t) => {
+void t.test('the OpenAPI 3.1 document describes the served routes', async (t) => {
   const c = await startController(t, {
     resources: () => [
       route({
@@ -174,7 +174,7 @@ void t.test('the document is OpenAPI 3.1 of the routes that are served', async (
   })
 })
 
-/** Those that lead to nothing. */
+/** The references that resolve to nothing. */
 function danglingReferences(document: object): string[] {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)]
   return references.flatMap(([, path = '']) => {
@@ -189,7 +189,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-void t.test('over TLS a new certificate is taken at reload, a broken one is not', async (t) => {
+void t.test('over TLS a reload takes a new certificate and rejects a broken one', async (t) => {
   const folder = t.testdir()
   const tls = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') }
   const install = async (name: string): Promise<void> => {
@@ -223,7 +223,7 @@ function readSubject(port: number): Promise<string> {
 }
 
 void t.test(
-  'at its end calls in progress are answered, and open connections do not hold it',
+  'shutdown answers calls in progress and does not wait for idle connections',
   async (t) => {
     const waiting = waitForTest()
     const c = await startSlow(t, waiting)
@@ -234,7 +234,7 @@ void t.test(
     await waiting.entered
 
     const closing = c.http.close()
-    await t.rejects(c.call('GET', '/healthz'), 'nobody listens any more')
+    await t.rejects(c.call('GET', '/healthz'), 'new connections are refused')
     waiting.leave()
 
     t.equal((await slow).status, 200)
@@ -253,7 +253,7 @@ interface Waiting {
   readonly leave: () => void
 }
 
-/** A handler that waits until the test lets it go. */
+/** A handler that waits until the test releases it. */
 function waitForTest(): Waiting {
   let openSession = (): void => undefined
   let leave = (): void => undefined
@@ -291,7 +291,7 @@ function startSlow(t: Test, waiting: Waiting): Promise<Controller> {
   })
 }
 
-void t.test('a call whose caller has gone is still recorded with what became of it', async (t) => {
+void t.test('a call whose caller has gone is still recorded with its result', async (t) => {
   const waiting = waitForTest()
   const c = await startSlow(t, waiting)
   const token = await c.login()
@@ -311,16 +311,16 @@ void t.test('a call whose caller has gone is still recorded with what became of 
 
   waiting.leave()
 
-  const line = await eventually('the line', () =>
+  const line = await eventually('the log line', () =>
     c.lines.find((l) => l['traceId'] === 'gone-before-its-end'),
   )
   t.match(line, { status: 200, msg: 'request' })
-  await eventually('that the caller left', () =>
+  await eventually('the log line about the caller that left', () =>
     c.lines.find(
       (l) => l['traceId'] === 'gone-before-its-end' && String(l['msg']).includes('the caller left'),
     ),
   )
-  const entry = await eventually('the entry', () =>
+  const entry = await eventually('the API log entry', () =>
     c.service.store.queries
       .selectFrom('apiLogs')
       .selectAll()

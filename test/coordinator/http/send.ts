@@ -1,4 +1,4 @@
-/** Sends calls to the things and reads their answers. */
+/** Sends calls to the things server and reads its answers. */
 import { callHttp, type CallAnswer, type CallOptions } from '../../support/http-call.js'
 import type { ThingsServer } from './things.js'
 
@@ -8,7 +8,7 @@ export interface Sending extends Omit<CallOptions, 'body' | 'text'> {
 
 export type Send = (method: string, path: string, sending?: Sending) => Promise<CallAnswer>
 
-/** As `boss`, with a JSON type where there is a body, unless told otherwise. */
+/** Calls as `boss`, with a JSON type where there is a body, unless `sending` overrides them. */
 export function sendTo(server: () => ThingsServer): Send {
   return (method, path, { body, ...sending } = {}) =>
     callHttp(method, server().base + path, {
@@ -18,7 +18,7 @@ export function sendTo(server: () => ThingsServer): Send {
     })
 }
 
-/** `404 tag`: status and key of an error body that is whole. */
+/** `404 tag`: the status and key of a complete error body. */
 export function errorOf({ status, headers, body }: CallAnswer): string {
   const { traceId, errorKey, errorMsg } = body
   if (traceId !== headers.get('x-trace-id')) return 'the trace id is not that of the header'

@@ -1,4 +1,4 @@
-/** A small API of things in memory on a real listener: what the conventions are tried on, without a store. */
+/** A small in-memory API of things on a real listener, for testing the conventions without a store. */
 import { Type } from 'typebox'
 import { pino } from 'pino'
 import { FleetError } from '../../../src/errors.js'
@@ -19,7 +19,7 @@ export interface ThingsServer {
   readonly http: HttpServer
   readonly lines: Record<string, unknown>[]
   readonly answered: AnsweredCall[]
-  /** What the handlers of the last writing call were given. */
+  /** The bodies that the writing handlers received, in order. */
   readonly bodies: unknown[]
 }
 

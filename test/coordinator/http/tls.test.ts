@@ -1,6 +1,6 @@
 /**
- * The attacks on TLS that must be survived, on every connection that carries a credential: a test for each, named after its line in
- * the checklist. Reloading of certificates: listener.test.ts.
+ * The attacks on TLS that every connection with a credential must survive: one test each, named after its line in the checklist.
+ * Certificate reload: listener.test.ts.
  */
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -21,17 +21,17 @@ import { root } from '../../support/root.js'
 import { startController } from '../../support/start-controller.js'
 
 const secret = 'a key that nobody else may hear'
-/** For localhost and 127.0.0.1, signed by itself. */
+/** Self-signed, for localhost and 127.0.0.1. */
 const own = join(root, 'test/fixtures/tls/one.crt')
 const other = join(root, 'test/fixtures/tls/two.crt')
 
 interface Listener {
   readonly port: number
-  /** What callers said that came through. */
+  /** The authorization headers of the calls that came through. */
   readonly credentials: readonly string[]
 }
 
-/** Answers 401 to whoever trusts it. */
+/** Answers 401 to every caller that trusts its certificate. */
 async function startListener(t: Test, certFile: string, keyFile: string): Promise<Listener> {
   const credentials: string[] = []
   const server: Server = createServer(
@@ -54,7 +54,7 @@ async function startListener(t: Test, certFile: string, keyFile: string): Promis
   return { port, credentials }
 }
 
-/** Every way in which a credential leaves for a coordinator, or for an identity provider. */
+/** Every call by which a credential leaves for a coordinator. */
 function callersOf(port: number, caFile: string | null): Record<string, () => Promise<unknown>> {
   const address = { url: `wss://127.0.0.1:${port}`, caFile }
   const { signal } = new AbortController()
@@ -80,11 +80,11 @@ void t.test('Network: TLS: self-signed surprise, wrong SAN', async (t) => {
   ] as const)
     for (const [what, call] of Object.entries(callersOf(port, caFile)))
       await t.rejects(call(), { code }, `${what}: ${name}`)
-  t.same([...right.credentials, ...elsewhere.credentials], [], 'no credential was said')
+  t.same([...right.credentials, ...elsewhere.credentials], [], 'no credential was sent')
 
   for (const [what, call] of Object.entries(callersOf(right.port, own)))
     await t.rejects(call(), /401/, what)
-  t.same([...new Set(right.credentials)], [`Agent ${secret}`], 'the right one hears it')
+  t.same([...new Set(right.credentials)], [`Agent ${secret}`], 'the trusted listener receives it')
 })
 
 void t.test('Network: TLS: an identity provider that is not who it should be', async (t) => {
@@ -105,7 +105,7 @@ void t.test('Network: TLS downgrade', async (t) => {
   plain.on('data', (chunk) => (heard += chunk.toString('latin1')))
   plain.on('error', () => undefined)
   plain.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
-  await eventually('who speaks no TLS is cut off', () => plain.closed)
+  await eventually('a plain connection is cut off', () => plain.closed)
   t.notMatch(heard, /alive|200 OK/)
 
   for (const maxVersion of ['TLSv1', 'TLSv1.1'] as const)
@@ -117,18 +117,18 @@ void t.test('Network: TLS downgrade', async (t) => {
   const { signal } = new AbortController()
   await t.rejects(
     dialCoordinator({ address, signal, name: 'edge', key: secret, joinToken }),
-    'an agent without TLS is not let in',
+    'an agent without TLS is refused',
   )
 })
 
-/** Answers what was agreed on. */
+/** Returns the negotiated TLS version. */
 function shakeHands(
   port: number,
   maxVersion: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3',
 ): Promise<string | null> {
   return new Promise((resolve, reject) => {
     const socket = connectTls(
-      // OpenSSL itself speaks the old ones at this level only.
+      // OpenSSL itself allows the old versions at this security level only.
       {
         port,
         host: '127.0.0.1',

@@ -1,4 +1,4 @@
-/** What callers ask of their connection instead of an answer, and what is not a call of today's HTTP. */
+/** Upgrade requests, CONNECT and Expect, and calls that are not valid HTTP/1.1. */
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -23,7 +23,7 @@ async function hear(line: Line): Promise<string> {
   return line.heard()
 }
 
-void t.test('HTTP/2 is offered and the call is served as it is', async (t) => {
+void t.test('a call that offers HTTP/2 is served over HTTP/1.1', async (t) => {
   const read = `GET /api/v1/things HTTP/1.1\r\n${caller}${offer}\r\n`
   t.match(await hear(await openLine(t, s, { text: read })), /^HTTP\/1\.1 200 OK\r\n.*\[\{"id":1/s)
 
@@ -35,14 +35,14 @@ void t.test('HTTP/2 is offered and the call is served as it is', async (t) => {
   t.match(await hear(line), /^HTTP\/1\.1 201 Created\r\n/)
   const digest = (value: unknown) =>
     createHash('sha256').update(JSON.stringify(value)).digest('hex')
-  t.equal(digest(s.bodies.at(-1)), createHash('sha256').update(text).digest('hex'), 'whole')
+  t.equal(digest(s.bodies.at(-1)), createHash('sha256').update(text).digest('hex'), 'complete body')
 
   const both = `${read.replace(', close', '')}${read}`
   const twice = await hear(await openLine(t, s, { text: both }))
-  t.equal(twice.match(/HTTP\/1\.1 200 OK/g)?.length, 2, 'and so is what follows')
+  t.equal(twice.match(/HTTP\/1\.1 200 OK/g)?.length, 2, 'the following call is served too')
 })
 
-void t.test('a real client that offers HTTP/2 with its calls is answered', async (t) => {
+void t.test('a real client (curl) that offers HTTP/2 is answered', async (t) => {
   const curl = (...args: string[]) => promisify(execFile)('curl', ['--noproxy', '*', '-s', ...args])
   const { stdout: version } = await curl('--version')
   if (!/^Features:.* HTTP2\b/m.test(version)) {
@@ -58,7 +58,7 @@ void t.test('a real client that offers HTTP/2 with its calls is answered', async
   t.equal((await curl('--http2', ...post)).stdout, '{"id":4,"name":"x"}')
 })
 
-void t.test('an offer with each call of a connection leaves nothing on it', async (t) => {
+void t.test('repeated HTTP/2 offers leave no listeners on the connection', async (t) => {
   const sockets = new Set<Socket>()
   const note = (socket: Socket) => sockets.add(socket)
   s.http.server.on('connection', note)
@@ -67,7 +67,7 @@ void t.test('an offer with each call of a connection leaves nothing on it', asyn
   const counts: number[] = []
   for (let calls = 1; calls <= 20; calls++) {
     line.socket.write(read)
-    await eventually('it is answered', () => line.heard().split('<p>page</p>').length > calls)
+    await eventually('the call is answered', () => line.heard().split('<p>page</p>').length > calls)
     const [socket] = sockets
     counts.push(
       (socket?.eventNames() ?? []).reduce(
@@ -82,13 +82,13 @@ void t.test('an offer with each call of a connection leaves nothing on it', asyn
 })
 
 void t.test(
-  'an offer behind a call that is being answered, by who goes away, harms nobody',
+  'a caller that sends an offer behind a running call and disconnects does no harm',
   async (t) => {
     const long = `GET /api/v1/things?many=20000 HTTP/1.1\r\n${caller}\r\n`
     const behind = `GET /api/v1/things HTTP/1.1\r\n${caller}${offer}\r\n`
     for (let count = 0; count < 5; count++) {
       const line = await openLine(t, s, { text: long + behind })
-      await eventually('it is being answered', () => line.heard() !== '')
+      await eventually('the answer has begun', () => line.heard() !== '')
       line.socket.resetAndDestroy()
     }
     const after = await openLine(t, s, { text: behind })
@@ -96,19 +96,19 @@ void t.test(
   },
 )
 
-void t.test('WebSockets are taken up', async (t) => {
+void t.test('WebSocket upgrades are accepted', async (t) => {
   const text = `GET /x HTTP/1.1\r\n${caller}Connection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n`
   t.match(await hear(await openLine(t, s, { text })), /^HTTP\/1\.1 101 taken/)
 })
 
-void t.test('a call without the header Host is refused like any other', async (t) => {
+void t.test('a call without a Host header is refused with the usual error body', async (t) => {
   const text = 'GET /api/v1/things HTTP/1.1\r\nAuthorization: Bearer boss\r\n\r\n'
   t.match(await hear(await openLine(t, s, { text })), /^HTTP\/1\.1 400 .*"errorKey":"body".*Host/s)
   const old = await openLine(t, s, { text: text.replace('1.1', '1.0') })
-  t.match(await hear(old), /^HTTP\/1\.1 200 /, 'HTTP/1.0 has none')
+  t.match(await hear(old), /^HTTP\/1\.1 200 /, 'HTTP/1.0 needs none')
 })
 
-void t.test('a tunnel is refused, an expectation that nobody knows ignored', async (t) => {
+void t.test('CONNECT is refused; an unknown expectation is ignored', async (t) => {
   const tunnel = await openLine(t, s, {
     text: 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n',
   })

@@ -1,6 +1,6 @@
 /**
- * The attacks that must be survived, where they concern who calls: a test for each line of the checklist, named after it.
- * Objects of other organizations (IDOR) and the agents' credentials have tests of their own.
+ * The attacks on authentication and authorization that must be survived: one test for each line of the checklist, named after it. Objects
+ * of other organizations (IDOR) and the agents' credentials have tests of their own.
  */
 import t, { type Test } from 'tap'
 import { permissionTypes } from '../../../src/resources/permission.js'
@@ -176,7 +176,7 @@ void t.test(
     t.equal(
       await tryFrom('192.0.2.2', password),
       429,
-      'an address that is only said does not count',
+      'a forwarded address from an untrusted proxy is ignored',
     )
 
     const trusting = await startTenants(t, { http: { trustedProxies: ['127.0.0.1'] } })

@@ -1,4 +1,4 @@
-/** What regular users and API tokens may do, who may hand it out, and how soon a change of it acts (docs/behaviour.md, Permissions). */
+/** What regular users and API tokens may do, who may grant it, and how soon a change takes effect (docs/behaviour.md, Permissions). */
 import type { Test } from 'tap'
 import { permissionTypes } from '../../../src/resources/permission.js'
 import {
@@ -22,11 +22,11 @@ interface Seeded extends Tenants {
   /** The administrator of red, and a regular user there. */
   readonly anna: Person
   readonly bert: Person
-  /** Anna gives bert a permission, and it acts; answers its id. */
+  /** Anna grants bert a permission, and it takes effect; returns its id. */
   readonly allow: (type: string, write?: boolean) => Promise<number>
 }
 
-/** A list that needs the type's permission, or the call that does. */
+/** For each type a list that needs its permission. */
 const paths: Readonly<Record<string, string>> = {
   vclgroup: '/vclgroups',
   deployment: '/deployments',
@@ -41,7 +41,7 @@ const paths: Readonly<Record<string, string>> = {
   apilog: '/apilogs',
 }
 
-/** docs/behaviour.md, Tokens: what was true is believed for less than 5 s, also where no hint comes. */
+/** docs/behaviour.md, Tokens: rights are cached for less than 5 s, also where no hint arrives. */
 const believedMs = 4_900
 
 export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
@@ -66,7 +66,7 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
     }
   }
 
-  void t.test('each type opens its lists and nothing else', async (t) => {
+  void t.test('read permission on a type opens its lists and nothing else', async (t) => {
     const { bert, allow } = await start(t)
     for (const path of [...Object.values(paths), '/users']) await bert.call(403, 'GET', path)
     await bert.call(403, 'GET', '/jointokens')
@@ -87,7 +87,7 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
     await bert.call(403, 'GET', '/jointokens')
   })
 
-  void t.test('a permission keeps the conventions; write implies read', async (t) => {
+  void t.test('a permission follows the conventions; write implies read', async (t) => {
     const { anna, bert, allow, system, red } = await start(t)
     const id = await allow('tag', true)
     const at = `/permissions/${id}`
@@ -133,7 +133,7 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
     await anna.call(404, 'GET', at)
   })
 
-  void t.test('nobody grants more than they hold', async (t) => {
+  void t.test('a user cannot grant more than it holds', async (t) => {
     const { anna, bert, allow, openSession } = await start(t)
     await allow('account', true)
     const carl = await anna.call(201, 'POST', '/accounts', { name: 'carl', password })
@@ -165,7 +165,7 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
     await bert.call(201, 'POST', '/permissions', { account: { id: bert.id }, type: 'file' })
   })
 
-  void t.test('write on perm alone is enough to give oneself the rest', async (t) => {
+  void t.test('write permission on perm is enough to grant oneself the rest', async (t) => {
     const { bert, allow } = await start(t)
     await allow('perm', true)
 
@@ -174,7 +174,7 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
     await bert.call(200, 'GET', '/files')
   })
 
-  void t.test('an API token may a part of what its maker may, and makes no others', async (t) => {
+  void t.test('an API token has at most its maker’s rights and cannot make tokens', async (t) => {
     const { anna, bert, allow, as, controller } = await start(t)
     await allow('session', true)
     await allow('tag')
@@ -237,7 +237,7 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
     await token(401, 'GET', '/tags')
   })
 
-  void t.test('an API token loses what its maker loses', async (t) => {
+  void t.test('an API token loses the rights that its maker loses', async (t) => {
     const { anna, bert, allow, as, controller } = await start(t)
     await allow('session', true)
     const permission = await allow('tag', true)
@@ -259,7 +259,7 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
     await token(401, 'GET', '/tags')
   })
 
-  void t.test('what is of another organization is not there', async (t) => {
+  void t.test('objects of another organization are not found', async (t) => {
     const { anna, bert, addPerson, allow, system } = await start(t)
     const dora = await addPerson('dora', 'blue')
     const permission = await allow('tag')

@@ -1,4 +1,4 @@
-/** Logins and access tokens, as a caller meets them, and how guessing is limited. Sessions: `sessions.test.ts`. */
+/** Logins and access tokens as API callers see them, and the limits on guessing. Sessions: `sessions.test.ts`. */
 import { SignJWT } from 'jose'
 import t from 'tap'
 import { permissionTypes } from '../../../src/resources/permission.js'
@@ -6,7 +6,7 @@ import { basic } from '../../support/http-call.js'
 import { administrator, startController } from '../../support/start-controller.js'
 import { right, tryLogin, whoami, wrong } from './logins.js'
 
-void t.test('a login answers the four fields and its token says who one is', async (t) => {
+void t.test('a login answers the four fields, and its token identifies the caller', async (t) => {
   const c = await startController(t)
 
   const { status, body } = await tryLogin(c, right)
@@ -23,7 +23,7 @@ void t.test('a login answers the four fields and its token says who one is', asy
   t.match(JSON.parse(Buffer.from(head, 'base64url').toString()), { alg: 'EdDSA', kid: /^\w+$/ })
 })
 
-void t.test('what is wrong with a login is not told', async (t) => {
+void t.test('a refused login does not reveal what is wrong', async (t) => {
   const c = await startController(t)
   const attempts: Record<string, { headers: Record<string, string>; body?: unknown }> = {
     'a wrong password': { headers: wrong },
@@ -51,7 +51,7 @@ void t.test('what is wrong with a login is not told', async (t) => {
     t.equal((await tryLogin(c, headers as Record<string, string>)).status, 401)
 })
 
-void t.test('an access token counts until it expires, and only if it is ours', async (t) => {
+void t.test('a token is valid until it expires; forged and foreign ones never', async (t) => {
   const c = await startController(t)
   const other = await startController(t)
   const token = await c.login()
@@ -86,7 +86,7 @@ void t.test('an access token counts until it expires, and only if it is ours', a
   t.ok(late.headers.get('www-authenticate'))
 })
 
-void t.test('a token that is signed for something else is none', async (t) => {
+void t.test('a token that is signed for another purpose is refused', async (t) => {
   const c = await startController(t)
   const { kid, privateKey } = c.identity.keys.readSigner()
   const [row] = await c.service.store.queries.selectFrom('signingKeys').selectAll().execute()
@@ -120,7 +120,7 @@ void t.test('a token that is signed for something else is none', async (t) => {
     t.equal((await whoami(c, token)).status, 401, name)
 })
 
-void t.test('a token is not believed longer than it lives', async (t) => {
+void t.test('a cached token is refused once it has expired', async (t) => {
   const c = await startController(t)
   const token = await c.login()
   c.advance(598_000)
@@ -132,7 +132,7 @@ void t.test('a token is not believed longer than it lives', async (t) => {
 })
 
 void t.test(
-  'ten failures for an account from an address are the limit; a success forgives them',
+  'ten failures for an account from an address are the limit; a success resets them',
   async (t) => {
     const c = await startController(t)
     for (let i = 0; i < 9; i++) t.equal((await tryLogin(c, wrong)).status, 401)
@@ -150,7 +150,7 @@ void t.test(
   },
 )
 
-void t.test('guesses that are sent together do not get past the limit', async (t) => {
+void t.test('concurrent guesses do not get past the limit', async (t) => {
   const c = await startController(t)
 
   const answers = await Promise.all(Array.from({ length: 40 }, () => tryLogin(c, wrong)))
@@ -160,7 +160,7 @@ void t.test('guesses that are sent together do not get past the limit', async (t
 })
 
 void t.test(
-  'fifty failures from an address stop its guesses, never those who are in or come from elsewhere',
+  'fifty failures from an address block its guesses, never valid sessions or other addresses',
   async (t) => {
     const c = await startController(t, { http: { trustedProxies: ['127.0.0.1'] } })
     const token = await c.login()
@@ -202,7 +202,7 @@ void t.test('a forwarded address counts only from a configured proxy', async (t)
   t.equal((await tryLogin(c, { ...right, 'x-forwarded-for': '192.0.2.99' })).status, 429)
 })
 
-void t.test('many logins at once are all served', async (t) => {
+void t.test('many concurrent logins are all served', async (t) => {
   const c = await startController(t)
 
   const answers = await Promise.all(Array.from({ length: 30 }, () => tryLogin(c, right)))

@@ -1,4 +1,4 @@
-/** Identity providers as objects of the API, the addresses that are called for them, and what providers say in our words. */
+/** Identity providers as API objects, the addresses called for them, and how claims become roles, permissions and names. */
 import fc from 'fast-check'
 import type { LookupAddress } from 'node:dns'
 import t from 'tap'
@@ -21,7 +21,7 @@ const secret = 'a secret nobody may read'
 const right = { baseURL: 'https://idp.example.com/realms/web', clientID: 'fleet' }
 
 void t.test(
-  'a provider keeps the conventions of every resource, its secret stays inside',
+  'a provider follows the conventions of every resource; its secret is never returned',
   async (t) => {
     const tenants = await startTenants(t)
     const { system } = tenants
@@ -83,7 +83,7 @@ void t.test(
   },
 )
 
-void t.test('a provider of another organization is not there', async (t) => {
+void t.test('a provider of another organization is not visible', async (t) => {
   const tenants = await startTenants(t)
   await tenants.makeOrganization('red')
   await tenants.makeOrganization('blue')
@@ -104,7 +104,7 @@ void t.test('a provider of another organization is not there', async (t) => {
 })
 
 void t.test(
-  'who lets a provider make administrators holds what an administrator holds',
+  'a roleClaim is set or redirected only with write permission on perm',
   async (t) => {
     const tenants = await startTenants(t)
     const { system } = tenants
@@ -250,12 +250,12 @@ void t.test(
     ]
     for (const [url, addresses] of refused)
       await t.rejects(fetchAs(url, addresses), ProviderFault, `${url} ${addresses.join()}`)
-    t.equal(asked, 1, 'the last was asked for TLS, which it does not speak')
+    t.equal(asked, 1, 'the last call fails in the TLS handshake, as the server has no TLS')
     server.close()
   },
 )
 
-void t.test('the IPv4 address within an IPv6 one is found in every spelling', (t) => {
+void t.test('the IPv4 address inside an IPv6 address is found in every spelling', (t) => {
   const v4 = fc.ipV4().map((text) => text.split('.').map(Number))
   const property = fc.property(v4, ([a = 0, b = 0, c = 0, d = 0]) => {
     const plain = [a, b, c, d].join('.')
@@ -279,7 +279,7 @@ void t.test('the IPv4 address within an IPv6 one is found in every spelling', (t
   t.end()
 })
 
-void t.test('whatever an organization may be called, a login finds it', async (t) => {
+void t.test('a login finds an organization by any permitted name', async (t) => {
   const { system, controller } = await startTenants(t)
   for (const name of ['callback', 'token', '.', '..'])
     t.match(await system.call(400, 'POST', '/organizations', { name }), {
@@ -301,7 +301,7 @@ void t.test('whatever an organization may be called, a login finds it', async (t
   await system.call(400, 'PUT', `/organizations/${String(named)}`, { name: 'callback' })
 })
 
-void t.test('claims give a role, permissions and names that can be names', (t) => {
+void t.test('claims map to a role, permissions and valid account names', (t) => {
   const words = fc.oneof(
     fc.constantFrom('administrator', 'regular', 'Administrator', '', ':', 'tag', 'tag:', ':read'),
     fc
@@ -336,7 +336,7 @@ void t.test('claims give a role, permissions and names that can be names', (t) =
 
   fc.assert(property)
   fc.assert(names, { numRuns: 100 })
-  t.equal(findClaim({ 'a.b': 1, a: { b: 2 } }, 'a.b'), 1, 'the name itself counts before the path')
+  t.equal(findClaim({ 'a.b': 1, a: { b: 2 } }, 'a.b'), 1, 'the exact name precedes the path')
   for (const name of ['__proto__', 'constructor', 'a.constructor', 'a.b.c', 'toString.length'])
     t.equal(findClaim({ a: { b: 'x' } }, name), undefined, name)
   t.end()

@@ -1,4 +1,4 @@
-/** What a coordinator keeps of identity: the first administrator, keys, seals, the api log. */
+/** What a coordinator stores of identity: the first administrator, keys, sealed texts, the api log. */
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -36,7 +36,7 @@ function whoami(c: Controller, token: unknown): Promise<CallAnswer> {
 }
 
 void t.test(
-  'the first administrator of an empty store gets a password in a file that only its user reads',
+  'an empty store gets a first administrator with a password in a file that only its user can read',
   async (t) => {
     const c = await startController(t)
     await c.service.store.queries.deleteFrom('accounts').execute()
@@ -57,7 +57,7 @@ void t.test(
 )
 
 void t.test(
-  'a given password that is too short is refused, with an account there or not',
+  'a given password that is too short is refused, whether or not an account exists',
   async (t) => {
     const c = await startController(t)
     const options = { stateDir: t.testdir(), user: 'x', password: 'short', stdoutIsTerminal: false }
@@ -95,7 +95,7 @@ void t.test(
   },
 )
 
-void t.test("two coordinators of one store know each other's tokens", async (t) => {
+void t.test('two coordinators of one store accept each other’s tokens', async (t) => {
   const stateDir = t.testdir()
   const storeUrl = `sqlite:${join(stateDir, 'coordinator.db')}`
   const one = await startController(t, { stateDir, storeUrl })
@@ -108,7 +108,7 @@ void t.test("two coordinators of one store know each other's tokens", async (t) 
   t.equal((await whoami(one, refreshed.body['accessToken'])).status, 200)
 })
 
-void t.test('signing keys are replaced after a month and tokens of both are read', async (t) => {
+void t.test('signing keys are rotated after a month; tokens of both are accepted', async (t) => {
   const c = await startController(t)
   const sealing = await openSealing(c.service.store, join(c.stateDir, 'secret.key'))
   const old = c.identity.keys.readSigner().kid
@@ -125,7 +125,7 @@ void t.test('signing keys are replaced after a month and tokens of both are read
 })
 
 void t.test(
-  'sealing: two that start at once make one key, and a text opens for its purpose only',
+  'sealing: concurrent starts make one key, and a text opens for its purpose only',
   async (t) => {
     const file = join(t.testdir(), 'deep', 'secret.key')
     const store = await openStore('sqlite::memory:', pino({ enabled: false }))
@@ -164,7 +164,7 @@ void t.test('the store holds no password and no token', async (t) => {
     t.notOk(rows.includes(String(secret)))
 })
 
-void t.test('sessions that have expired are removed', async (t) => {
+void t.test('expired sessions are removed', async (t) => {
   const c = await startController(t)
   await c.login()
   c.advance(3_601_000)
@@ -213,7 +213,7 @@ void t.test(
 )
 
 void t.test(
-  'logins are in the api log of the organization that they name, refreshes in that of their session',
+  'a login is in the api log of the organization that it names, a refresh in that of its session',
   async (t) => {
     const { controller, system, makeOrganization, addPerson, login } = await startTenants(t)
     await makeOrganization('acme')
@@ -241,11 +241,11 @@ void t.test(
   },
 )
 
-void t.test('the api log keeps its days', async (t) => {
+void t.test('the api log keeps entries for its retention', async (t) => {
   const c = await startController(t)
   await c.login()
   await eventually(
-    'written',
+    'the entry is written',
     async () =>
       (await listApiLogs(c.service.store.queries, { kind: 'all' }, everything)).total === 1,
   )

@@ -1,4 +1,4 @@
-/** The calls with which one logs in, goes on and asks who one is. */
+/** The calls of a session: login, refresh, whoami. */
 import { basic, type CallAnswer } from '../../support/http-call.js'
 import { administrator, type Controller } from '../../support/start-controller.js'
 

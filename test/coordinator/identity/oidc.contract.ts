@@ -1,4 +1,4 @@
-/** Logging in at a real identity provider, on any store (docs/behaviour.md, Identity providers). */
+/** Logins at a real identity provider, on any store (docs/behaviour.md, Identity providers). */
 import type { Test } from 'tap'
 import { permissionTypes } from '../../../src/resources/permission.js'
 import {
@@ -18,7 +18,7 @@ export interface OidcTenants extends Tenants {
   readonly idp: Json
   /** `http://127.0.0.1:<port>/api/v1/auth/oidc`. */
   readonly oidc: string
-  /** From the click to the answer with tokens, in a browser that nobody has used. */
+  /** Logs in with a fresh browser, from the first click to the answer with tokens. */
   readonly logIn: (person: string | null, organization?: string) => Promise<Page>
   readonly whoami: (page: Page) => Promise<Json>
 }
@@ -71,7 +71,7 @@ export function oidcContract(t: Test, { storeUrl }: OidcOptions): void {
   const start = async (t: Test, fields?: Json): Promise<OidcTenants> =>
     startOidcTenants(t, await storeUrl(), fields)
 
-  void t.test('the first login makes an account that may nothing, the next finds it', async (t) => {
+  void t.test('the first login creates an account without rights; the next finds it', async (t) => {
     const { provider, logIn, whoami, system } = await start(t)
     provider.claims.set('s-1', { preferred_username: 'berta', email: 'berta@example.com' })
 
@@ -86,7 +86,7 @@ export function oidcContract(t: Test, { storeUrl }: OidcOptions): void {
     })
     provider.claims.set('s-1', { preferred_username: 'another name' })
     const again = await whoami(await logIn('s-1'))
-    t.match(again, who, 'keyed by the subject, whatever the name')
+    t.match(again, who, 'keyed by the subject, not the name')
     t.notSame(again['session'], session)
 
     const [account] = rows(await system.call(200, 'GET', '/accounts?name=berta'))
@@ -94,7 +94,7 @@ export function oidcContract(t: Test, { storeUrl }: OidcOptions): void {
     t.notMatch(await whoami(await logIn('s-2')), { account: { id: idOf(account) } })
   })
 
-  void t.test('an account of that name is another account', async (t) => {
+  void t.test('an existing account of that name stays a separate account', async (t) => {
     const { provider, logIn, whoami } = await start(t)
     for (const subject of ['s-1', 's-2', 's-3'])
       provider.claims.set(subject, { preferred_username: 'anna' })
@@ -110,10 +110,10 @@ export function oidcContract(t: Test, { storeUrl }: OidcOptions): void {
       t.equal(role, 'regular')
     }
     t.same(names.slice(0, 3), ['anna@red', 'anna-2@red', 'anna-3@red'])
-    t.match(names[3], /^user-[0-9a-f]{12}$/, 'a name that cannot be one is not taken')
+    t.match(names[3], /^user-[0-9a-f]{12}$/, 'an invalid name is replaced')
   })
 
-  void t.test('with a role claim the provider decides at each login', async (t) => {
+  void t.test('with a role claim the provider sets the rights at each login', async (t) => {
     const { provider, logIn, whoami, system, idp } = await start(t, { roleClaim: 'nested.roles' })
     const at = async (roles: unknown): Promise<Json> => {
       provider.claims.set('s-1', { preferred_username: 'berta', nested: { roles } })
@@ -131,18 +131,18 @@ export function oidcContract(t: Test, { storeUrl }: OidcOptions): void {
     t.ok(Array.isArray(permissions) && permissions.length === permissionTypes.length)
     t.match(await at(['regular']), { role: 'regular', permissions: [] })
     t.match(await at(['file:read']), { permissions: [{ type: 'file', write: false }] })
-    t.same((await at(undefined))['permissions'], [], 'what is not told is taken back')
+    t.same((await at(undefined))['permissions'], [], 'unclaimed rights are revoked')
 
     await at(['administrator'])
     const [anna] = rows(await system.call(200, 'GET', '/accounts?name=anna'))
     await system.call(204, 'DELETE', `/accounts/${idOf(anna)}`)
-    t.match(await at([]), { role: 'administrator' }, 'the last administrator stays one')
+    t.match(await at([]), { role: 'administrator' }, 'the last administrator stays administrator')
 
     await system.call(200, 'PUT', `/idps/${idOf(idp)}`, { roleClaim: null })
     t.match(await at(['tag:read']), { role: 'administrator' }, 'nothing is mapped any more')
   })
 
-  void t.test('a return address gets a code that is good once, for 60 s', async (t) => {
+  void t.test('a return address gets a code that is valid once, for 60 s', async (t) => {
     const { provider, oidc, controller, whoami } = await start(t)
     provider.person = 's-1'
     const target = 'http://127.0.0.1:9/done?kept=1'
@@ -171,7 +171,7 @@ export function oidcContract(t: Test, { storeUrl }: OidcOptions): void {
   })
 }
 
-/** What needs no second database. */
+/** Tests that need no second database. */
 export function oidcRules(t: Test, { storeUrl }: OidcOptions): void {
   const start = async (t: Test, fields?: Json): Promise<OidcTenants> =>
     startOidcTenants(t, await storeUrl(), fields)
@@ -196,7 +196,7 @@ export function oidcRules(t: Test, { storeUrl }: OidcOptions): void {
     t.match(other, { account: { name: 'berta@blue' }, organization: { name: 'blue' } })
   })
 
-  void t.test('who is locked, taken out or of a locked organization stays outside', async (t) => {
+  void t.test('locked, removed users and those of a locked organization are refused', async (t) => {
     const { provider, logIn, whoami, system, red } = await start(t)
     provider.claims.set('s-1', { preferred_username: 'berta' })
     const { account } = (await whoami(await logIn('s-1'))) as { account: Json }
@@ -208,7 +208,7 @@ export function oidcRules(t: Test, { storeUrl }: OidcOptions): void {
     await system.call(200, 'PUT', `/accounts/${id}`, { locked: false })
     t.equal(await statusOf(), 200)
     await system.call(200, 'PUT', `/organizations/${red}/unassign`, { account: { id } })
-    t.equal(await statusOf(), 401, 'the provider does not let in whom an administrator took out')
+    t.equal(await statusOf(), 401, 'the provider does not readmit an account that was unassigned')
     await system.call(200, 'PUT', `/organizations/${red}/assign`, { account: { id } })
     t.equal(await statusOf(), 200)
     await system.call(200, 'PUT', `/organizations/${red}`, { locked: true })
@@ -218,7 +218,7 @@ export function oidcRules(t: Test, { storeUrl }: OidcOptions): void {
     t.match(await whoami(await logIn('s-1')), { account: { name: 'berta' }, permissions: [] })
   })
 
-  void t.test('who was let in has no password: a name and any word is 401', async (t) => {
+  void t.test('an account from a provider has no password: any password is 401', async (t) => {
     const { provider, logIn, login } = await start(t)
     provider.claims.set('s-1', { preferred_username: 'berta' })
     t.equal((await logIn('s-1')).status, 200)

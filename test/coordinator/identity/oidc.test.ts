@@ -1,4 +1,4 @@
-/** Logging in at identity providers, on both stores: whose answer counts, and where a login may end. */
+/** Logins at identity providers, on both stores: which answers are accepted, and where a login may end. */
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { createBrowser, type Page } from '../../support/identity-provider.js'
@@ -27,7 +27,7 @@ void t.test('on PostgreSQL', async (t) => {
   })
 })
 
-/** Where a provider has sent the browser back to, with the browser. */
+/** Returns the URL to which the provider redirected the browser, with the browser. */
 async function reachCallback({ oidc, provider }: OidcTenants, person = 's-1') {
   provider.person = person
   const browser = createBrowser()
@@ -35,7 +35,7 @@ async function reachCallback({ oidc, provider }: OidcTenants, person = 's-1') {
   return { browser, url }
 }
 
-void t.test('the answer of a provider counts in the browser that began, once', async (t) => {
+void t.test('a provider’s answer is accepted once, in the browser that began', async (t) => {
   const tenants = await startOidcTenants(t)
   const { oidc, controller } = tenants
   const refuse = (page: Page, message: RegExp): void => {
@@ -76,7 +76,7 @@ void t.test('the answer of a provider counts in the browser that began, once', a
   refuse(await two.browser.open(two.url), /too long ago/)
 })
 
-void t.test('iss, code and PKCE of another login do not fit', async (t) => {
+void t.test('iss, code and PKCE of another login are refused', async (t) => {
   const tenants = await startOidcTenants(t)
   const one = await reachCallback(tenants)
   const two = await reachCallback(tenants, 's-2')
@@ -92,10 +92,10 @@ void t.test('iss, code and PKCE of another login do not fit', async (t) => {
   }
   const four = await reachCallback(tenants)
   four.url.searchParams.delete('iss')
-  t.match(await four.browser.open(four.url), { status: 400 }, 'this provider tells its iss')
+  t.match(await four.browser.open(four.url), { status: 400 }, 'this provider sends its iss')
 })
 
-void t.test('who is refused at the provider, or by a wrong secret, is refused here', async (t) => {
+void t.test('a login refused by the provider or for a wrong secret is refused', async (t) => {
   const { logIn, system, idp } = await startOidcTenants(t)
   t.match(await logIn(null), { status: 401, body: { errorMsg: /access_denied/ } })
   await system.call(200, 'PUT', `/idps/${idOf(idp)}`, { clientSecret: 'not the secret' })
@@ -111,7 +111,7 @@ void t.test('settings that change during a login end it', async (t) => {
   t.match(await browser.open(url), { status: 400, body: { errorMsg: /changed meanwhile/ } })
 })
 
-void t.test('after many refused answers an address waits', async (t) => {
+void t.test('after many refused answers an address has to wait', async (t) => {
   const { controller } = await startTenants(t)
   const codes = Array.from({ length: 50 }, (_, at) => `code-${at}`)
   const exchange = (code: string) =>
@@ -165,7 +165,7 @@ void t.test('a login ends on this machine or on a page of this service', async (
   t.match(await createBrowser().open(`${oidc}/red?bogus=1`), { status: 400 })
 })
 
-void t.test('the browser is sent with what binds its answer, and nothing else', async (t) => {
+void t.test('the redirect carries what binds the answer, and nothing else', async (t) => {
   const { oidc, provider } = await startOidcTenants(t)
   const page = await createBrowser().open(`${oidc}/red`)
 

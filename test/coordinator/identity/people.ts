@@ -1,4 +1,4 @@
-/** People of organizations who call the API: made by the system administrator, logged in, each with a way to call. */
+/** Users of organizations that call the API: created by the system administrator, logged in, each with a way to call. */
 import type { Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { basic, type CallAnswer } from '../../support/http-call.js'
@@ -11,7 +11,7 @@ import {
 
 export type Json = Record<string, unknown>
 
-/** Fails the test unless the answer has this status; answers its body, of a list the array. */
+/** Fails the test unless the answer has this status; returns its body, of a list the array. */
 export type Call = (status: number, method: string, path: string, body?: unknown) => Promise<Json>
 
 export interface Person {
@@ -26,10 +26,10 @@ export interface Tenants {
   /** The system administrator. */
   readonly system: Person
   readonly login: (name: string, organization?: string, password?: string) => Promise<CallAnswer>
-  /** Logs in again: another session. */
+  /** Logs in again, with another session. */
   readonly openSession: (name: string, organization?: string, password?: string) => Promise<Person>
   readonly makeOrganization: (name: string, fields?: Json) => Promise<number>
-  /** Made by the system administrator and logged in: the first of an organization is its administrator. */
+  /** Created by the system administrator and logged in; the first of an organization is its administrator. */
   readonly addPerson: (name: string, organization: string) => Promise<Person>
   /** A caller with a token. */
   readonly as: (token: string) => Call
@@ -77,7 +77,7 @@ export async function startTenants(t: Test, options: ControllerOptions = {}): Pr
   }
 }
 
-/** Lets somebody read a type of objects; answers the permission. */
+/** Grants read access to a type of objects; returns the permission. */
 export function grant(
   system: Person,
   { id }: Person,

@@ -23,7 +23,7 @@ function refresh(c: Controller, token: unknown): Promise<CallAnswer> {
 }
 
 void t.test(
-  'coordinators that share a store share logins, and revocation passes by it',
+  'coordinators that share a store share logins and see each other’s revocations',
   async (t) => {
     const postgres = await startPostgres(t)
     const stateDir = t.testdir()
@@ -44,7 +44,7 @@ void t.test(
     })
 
     await t.test(
-      'a token of one counts at the other; a second use of a refresh token ends both',
+      'a token of one is valid at the other; a second use of a refresh token ends both',
       async (t) => {
         const first = (await one.call('POST', '/api/v1/auth/login', { headers: right })).body
         t.equal((await whoami(two, first['accessToken'])).status, 200)
@@ -76,7 +76,7 @@ void t.test(
     })
 
     await t.test(
-      'names that PostgreSQL cannot hold are wrong names, in the api log too',
+      'names that PostgreSQL cannot hold are refused as wrong names, in the api log too',
       async (t) => {
         const headers = { authorization: basic('ro\0ot', 'x') }
         t.equal((await two.call('POST', '/api/v1/auth/login', { headers })).status, 401)
@@ -87,7 +87,7 @@ void t.test(
       },
     )
 
-    await t.test('a new password from outside ends all sessions', async (t) => {
+    await t.test('a password set outside the API ends all sessions', async (t) => {
       const token = await one.login()
       t.equal((await whoami(two, token)).status, 200)
       await setPassword(one.service, stateDir, administrator.user, 'a new long password')
@@ -95,7 +95,7 @@ void t.test(
       t.equal((await whoami(two, token)).status, 401)
     })
 
-    await t.test('what is old goes', async (t) => {
+    await t.test('expired sessions and old log entries are removed', async (t) => {
       one.advance(8 * 24 * 3600 * 1000)
       await removeExpiredSessions(one.service)
       await one.apiLog.close()

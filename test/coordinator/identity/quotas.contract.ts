@@ -1,4 +1,4 @@
-/** Quotas of an organization as their callers meet them, on any store. */
+/** Quotas of an organization as API callers see them, on any store. */
 import type { Test } from 'tap'
 import { idOf, password, rows, startTenants, type Tenants } from './people.js'
 import type { WhoOptions } from './who.contract.js'
@@ -6,7 +6,7 @@ import type { WhoOptions } from './who.contract.js'
 export function quotasContract(t: Test, { storeUrl }: WhoOptions): void {
   const start = async (t: Test): Promise<Tenants> => startTenants(t, { storeUrl: await storeUrl() })
 
-  void t.test('quotas are written as a whole by the system administrator, and read', async (t) => {
+  void t.test('the system administrator replaces quotas as a whole; users read them', async (t) => {
     const { system, addPerson, makeOrganization } = await start(t)
     const at = `/organizations/${await makeOrganization('red', { quotas: { files: 1 } })}`
     const anna = await addPerson('anna', 'red')
@@ -14,7 +14,7 @@ export function quotasContract(t: Test, { storeUrl }: WhoOptions): void {
     await anna.call(403, 'PUT', at, { quotas: null })
     const quotas = { fileBytes: 2 ** 40, webhooks: 0, certificates: 1 }
     const written = await system.call(200, 'PUT', at, { quotas: { ...quotas, Tags: 1 } })
-    t.same(written['quotas'], { ...quotas, tags: 1 }, 'what is left out has its default')
+    t.same(written['quotas'], { ...quotas, tags: 1 }, 'omitted quotas have their defaults')
     t.same((await system.call(200, 'PUT', at, { locked: false }))['quotas'], written['quotas'])
     for (const wrong of [{ files: -1 }, { files: 1.5 }, { files: 1_000_001 }, { bogus: 1 }, 5])
       t.match(await system.call(400, 'PUT', at, { quotas: wrong }), { errorKey: 'organization' })
@@ -34,7 +34,7 @@ export function quotasContract(t: Test, { storeUrl }: WhoOptions): void {
     await anna.call(201, 'POST', '/tags', { name: 'db' })
   })
 
-  void t.test('accounts are counted however they came into the organization', async (t) => {
+  void t.test('accounts count however they joined the organization', async (t) => {
     const { system, addPerson, makeOrganization } = await start(t)
     const red = await makeOrganization('red', { quotas: { accounts: 2 } })
     const anna = await addPerson('anna', 'red')
@@ -52,7 +52,7 @@ export function quotasContract(t: Test, { storeUrl }: WhoOptions): void {
     t.match(
       await system.call(409, 'PUT', assign, { account }),
       full,
-      'its own account stays its own',
+      'an account made by red still counts',
     )
     await anna.call(204, 'DELETE', `/accounts/${idOf(bert)}`)
     await system.call(200, 'PUT', assign, { account })

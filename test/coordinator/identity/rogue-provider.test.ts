@@ -1,15 +1,15 @@
-/** Logging in at identity providers that are broken or lie. */
+/** Logins at identity providers that are broken or lie. */
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey } from 'jose'
 import t, { type Test } from 'tap'
 import { createBrowser, startServer, type Page } from '../../support/identity-provider.js'
 import { clientSecret } from './oidc.contract.js'
 import { idOf, startTenants, type Json } from './people.js'
 
-/** A provider that is not what it should be. */
+/** A provider that misbehaves. */
 interface Rogue {
   readonly base: string
   readonly asked: string[]
-  /** By path: what is answered. Status and body, a redirect, or silence for ever. */
+  /** Answers by path: status and body, a redirect, or no answer at all. */
   readonly answers: Map<string, { status: number; body?: unknown; location?: string } | 'silence'>
 }
 
@@ -50,7 +50,7 @@ async function startRogueTenants(t: Test) {
     organization: { id: red },
   })
   const at = `${tenants.controller.base}/api/v1/auth/oidc`
-  /** Begins, and comes back with a code; `prepare` is told the nonce. */
+  /** Begins a login and comes back with a code; `prepare` is given the nonce. */
   const come = async (prepare: (nonce: string) => Promise<void>): Promise<Page> => {
     const browser = createBrowser()
     const { headers } = await browser.open(`${at}/red`)
@@ -97,7 +97,7 @@ void t.test(
       )
     }
     rogue.answers.set(path, right)
-    t.equal((await begin()).status, 302, 'what failed is asked again')
+    t.equal((await begin()).status, 302, 'a failed discovery is retried')
 
     for (const answer of [elsewhere, { status: 503, body: {} }, { status: 200, body: 'x' }]) {
       rogue.answers.set('/token', answer)
@@ -112,12 +112,12 @@ void t.test(
 
     const at = `/idps/${idOf(idp)}`
     await tenants.system.call(200, 'PUT', at, { baseURL: 'http://127.0.0.1:9', clientSecret })
-    t.equal((await begin()).status, 503, 'nobody is there')
+    t.equal((await begin()).status, 503, 'nothing listens there')
     t.notOk(JSON.stringify(tenants.controller.lines).includes(clientSecret))
   },
 )
 
-void t.test('an ID token that is not whole lets nobody in', async (t) => {
+void t.test('an invalid ID token is refused', async (t) => {
   const { rogue, come } = await startRogueTenants(t)
   const own = await generateKeyPair('ES256')
   const other = await generateKeyPair('ES256')
@@ -155,7 +155,7 @@ void t.test('an ID token that is not whole lets nobody in', async (t) => {
     { sub: '' },
   ])
     t.match(await come(tell(changes)), { status: 400 }, JSON.stringify(changes))
-  t.match(await come(tell({}, other.privateKey)), { status: 400 }, 'signed by somebody else')
+  t.match(await come(tell({}, other.privateKey)), { status: 400 }, 'signed with another key')
 
   const unsigned = (nonce: string): Promise<void> => {
     const encode = (value: object): string =>

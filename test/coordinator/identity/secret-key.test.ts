@@ -1,4 +1,4 @@
-/** The secret key: replaced while coordinators run, killed on the way, lost, and given up. */
+/** The secret key: rotated while coordinators run, interrupted on the way, lost, and reset. */
 import { watch } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ import { idOf, startTenants, type Tenants } from './people.js'
 
 const provider = { baseURL: 'https://idp.example', clientID: 'fleet' }
 
-/** Nobody listens there. */
+/** Nothing listens at this address. */
 const webhook = { name: 'pager', url: 'http://127.0.0.1:1/a-secret', types: ['problem'] }
 
 /** A store with a session, an identity provider and a webhook, and a key file beside it. */
@@ -108,14 +108,14 @@ void t.test('a new key while coordinators run', async (t) => {
         (await readdir(place.stateDir)).filter((name) => /^secret/.test(name)),
         ['secret.key'],
       )
-      await t.test('every coordinator goes on with it', async (t) => {
+      await t.test('every coordinator goes on with the new key', async (t) => {
         for (const c of [one, two]) t.equal(await readClientSecret(c, idpId), 'the first secret')
         t.equal(await one.identity.sealing.open(cookie, 'logins'), 'a login that has begun')
         const again = (await refresh(two, place.refreshToken))['refreshToken']
         t.type((await refresh(one, again))['accessToken'], 'string')
         await tenants.system.call(200, 'GET', '/auth/whoami')
       })
-      await t.test('what is written by one that has not met it is sealed with it', async (t) => {
+      await t.test('a coordinator with the old key seals writes with the new', async (t) => {
         await rotateSecretKey(await open(t, place), file)
         await tenants.system.call(200, 'PUT', `/idps/${idpId}`, { clientSecret: 'another' })
         t.equal(await readClientSecret(two, idpId), 'another')
@@ -123,14 +123,14 @@ void t.test('a new key while coordinators run', async (t) => {
         await tenants.system.call(200, 'PUT', `/idps/${idpId}`, { clientID: 'kept' })
         t.equal(await readClientSecret(two, idpId), 'another')
       })
-      await t.test('a coordinator that starts finds it', async (t) => {
+      await t.test('a coordinator that starts reads the new key', async (t) => {
         const later = (await startTenants(t, place)).controller
         t.equal(await readClientSecret(later, idpId), 'another')
       })
     })
 })
 
-void t.test('a host without the new file says so until it has it', async (t) => {
+void t.test('a host without the new key file reports it until it has the file', async (t) => {
   const place = await makePlace(t)
   const stateDir = join(place.stateDir, 'other')
   await mkdir(stateDir)
@@ -144,7 +144,7 @@ void t.test('a host without the new file says so until it has it', async (t) => 
     other.identity.sealing.write(other.service.store, () => Promise.resolve()),
     told,
   )
-  t.type((await refresh(other, place.refreshToken))['accessToken'], 'string', 'logins go on')
+  t.type((await refresh(other, place.refreshToken))['accessToken'], 'string', 'logins still work')
 
   await copyFile(place.file, join(stateDir, 'secret.key'))
   await other.identity.sealing.reload()
@@ -190,7 +190,7 @@ void t.test('a rotation that was interrupted at any step', async (t) => {
   })
 })
 
-/** `secret rotate` gets SIGKILL when its files changed for that many times. */
+/** Sends `secret rotate` SIGKILL once its files have changed that many times. */
 async function killAtChange(t: Test, stateDir: string, count: number): Promise<void> {
   let left = count
   const daemon = startDaemon(t, ['secret', 'rotate', '--state-dir', stateDir])
@@ -203,7 +203,7 @@ async function killAtChange(t: Test, stateDir: string, count: number): Promise<v
   watcher.close()
 }
 
-void t.test('two rotations at once leave one key that opens all', async (t) => {
+void t.test('two concurrent rotations leave one key that opens everything', async (t) => {
   const place = await makePlace(t)
   const stores = [await open(t, place), await open(t, place)]
 
@@ -215,7 +215,7 @@ void t.test('two rotations at once leave one key that opens all', async (t) => {
   })
 })
 
-void t.test('no key is made beside a store that another one sealed', async (t) => {
+void t.test('no key is made for a store that another key sealed', async (t) => {
   const place = await makePlace(t)
   const store = await open(t, place)
   const right = await readFile(place.file, 'utf8')
@@ -234,7 +234,7 @@ void t.test('no key is made beside a store that another one sealed', async (t) =
     })
 })
 
-void t.test('a reset forgets what the lost key sealed', async (t) => {
+void t.test('a reset removes what the lost key sealed', async (t) => {
   const postgres = await startPostgres(t)
   for (const storeUrl of [null, await postgres.url()])
     await t.test(storeUrl === null ? 'on SQLite' : 'on PostgreSQL', async (t) => {
@@ -273,7 +273,7 @@ void t.test('a reset forgets what the lost key sealed', async (t) => {
     })
 })
 
-void t.test('all that the tables call sealed is sealed anew by a rotation', async (t) => {
+void t.test('a rotation reseals every sealed column of the tables', async (t) => {
   const store = await open(t, { storeUrl: 'sqlite::memory:' })
   const { rows } = await sql<{ name: string }>`
     select m.name || '.' || c.name as name from sqlite_master m, pragma_table_info(m.name) c
@@ -285,6 +285,6 @@ void t.test('all that the tables call sealed is sealed anew by a rotation', asyn
       ...['certificateVersions.sealedKey', 'idps.sealedClientSecret'],
       ...['signingKeys.sealedPrivateJwk', 'webhooks.sealedSecret', 'webhooks.sealedUrl'],
     ],
-    'another column belongs into src/coordinator/identity/sealed-texts.ts',
+    'add the new column to src/coordinator/identity/sealed-texts.ts',
   )
 })

@@ -1,4 +1,4 @@
-/** Sessions, as a caller meets them: refreshed, stolen, listed, and how they end. */
+/** Sessions as API callers see them: refreshed, stolen, listed, ended. */
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { basic, type CallAnswer } from '../../support/http-call.js'
@@ -34,7 +34,7 @@ void t.test('the second use of a refresh token ends its session and no other', a
   t.equal((await whoami(c, other['accessToken'])).status, 200)
 })
 
-void t.test('of two refreshes at once one wins and the session ends', async (t) => {
+void t.test('of two concurrent refreshes one succeeds, and the session ends', async (t) => {
   const c = await startController(t)
   const { refreshToken } = (await tryLogin(c, right)).body
 
@@ -94,7 +94,7 @@ void t.test(
   },
 )
 
-void t.test('logout ends one session; its tokens are worth nothing at once', async (t) => {
+void t.test('logout ends one session and invalidates its tokens at once', async (t) => {
   const c = await startController(t)
   const one = (await tryLogin(c, right)).body
   const two = await c.login()
@@ -105,7 +105,7 @@ void t.test('logout ends one session; its tokens are worth nothing at once', asy
   t.equal(out.status, 204)
   t.equal(out.text, '')
   await eventually(
-    'the token is worth nothing',
+    'the token is refused',
     async () => (await whoami(c, one['accessToken'])).status === 401,
   )
   t.equal((await refresh(c, one['refreshToken'])).status, 401)
@@ -132,21 +132,21 @@ void t.test(
     t.equal(list.headers.get('x-total-count'), '2')
     t.same(newest['account'], { id: 1, name: 'root' })
     t.equal(newest['accessExpire'], other['accessExpire'])
-    t.same(own.body['session'], { id: newest['id'] }, 'whoami says which one it is')
+    t.same(own.body['session'], { id: newest['id'] }, 'whoami names the session')
     t.notOk(list.text.includes(String(other['refreshToken'])))
     t.equal(gone.status, 204)
     t.equal(again.status, 404)
-    await eventually('ended', async () => (await whoami(c, other['accessToken'])).status === 401)
+    await eventually('it ended', async () => (await whoami(c, other['accessToken'])).status === 401)
     t.equal((await c.call('GET', '/api/v1/sessions?nope=1', { token: mine })).status, 400)
   },
 )
 
-void t.test('a change that no hint tells of acts within 5 s', async (t) => {
+void t.test('a change without a hint takes effect within 5 s', async (t) => {
   const c = await startController(t)
   const token = await c.login()
   t.equal((await whoami(c, token)).status, 200)
 
-  // As another process would: the row changes, nothing is published here.
+  // As another process would: the row changes, and nothing is published here.
   await c.service.store.queries.updateTable('accounts').set({ locked: 1 }).execute()
   c.advance(4_900)
 
@@ -154,7 +154,7 @@ void t.test('a change that no hint tells of acts within 5 s', async (t) => {
   t.equal((await tryLogin(c, right)).status, 401)
 })
 
-void t.test('the own password is changed with the old one, and all sessions end', async (t) => {
+void t.test('changing one’s password needs the old one and ends all sessions', async (t) => {
   const c = await startController(t)
   const token = await c.login()
   const other = await c.login()

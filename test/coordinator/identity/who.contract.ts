@@ -1,4 +1,4 @@
-/** Organizations, accounts, users and permissions as their callers meet them, on any store (docs/behaviour.md, Organizations). */
+/** Organizations, accounts, users and permissions as API callers see them, on any store (docs/behaviour.md, Organizations). */
 import type { Test } from 'tap'
 import { idOf, ids, password, rows, startTenants, type Tenants } from './people.js'
 
@@ -9,7 +9,7 @@ export interface WhoOptions {
 export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
   const start = async (t: Test): Promise<Tenants> => startTenants(t, { storeUrl: await storeUrl() })
 
-  void t.test('an organization keeps the conventions of every resource', async (t) => {
+  void t.test('an organization follows the conventions of every resource', async (t) => {
     const { system } = await start(t)
     const made = await system.call(201, 'POST', '/organizations', { Name: 'red' })
     const at = `/organizations/${idOf(made)}`
@@ -46,7 +46,7 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
     t.match(await system.call(404, 'GET', at), { errorMsg: /was not found/ })
   })
 
-  void t.test('an organization with objects stays; its users and tokens go with it', async (t) => {
+  void t.test('an organization without objects is deleted with its users and tokens', async (t) => {
     const { system, addPerson, makeOrganization, controller } = await start(t)
     const red = await makeOrganization('red')
     const anna = await addPerson('anna', 'red')
@@ -63,7 +63,7 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
     t.same(await ids(system.call, '/users'), [])
   })
 
-  void t.test('its lifetimes are those of its tokens', async (t) => {
+  void t.test('tokens have the lifetimes of their organization', async (t) => {
     const { makeOrganization, addPerson, login, system, controller } = await start(t)
     const red = await makeOrganization('red', { accessTTL: 60, refreshTTL: 120 })
     await addPerson('anna', 'red')
@@ -81,7 +81,7 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
     t.ok(Math.abs(Number(refreshed.body['accessExpire']) - now - 30) < 20)
   })
 
-  void t.test('a login chooses its organization, and each gives other rights', async (t) => {
+  void t.test('a login selects an organization and gets the rights held there', async (t) => {
     const { makeOrganization, addPerson, openSession, login, system } = await start(t)
     const red = await makeOrganization('red')
     const blue = await makeOrganization('blue')
@@ -110,13 +110,13 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
       login('root', 'red', 'correct horse battery'),
     ])
     for (const { status } of refused) t.equal(status, 401)
-    t.equal(new Set(refused.map(({ body }) => body['errorMsg'])).size, 1, 'nothing is told apart')
+    t.equal(new Set(refused.map(({ body }) => body['errorMsg'])).size, 1, 'all messages are equal')
     await system.call(200, 'PUT', `/organizations/${red}`, { locked: true })
     t.equal((await login('anna', 'red')).status, 401)
     await bert.call(200, 'GET', '/auth/whoami')
   })
 
-  void t.test('an organization reads its own and changes none', async (t) => {
+  void t.test('an administrator reads only its own organization and changes none', async (t) => {
     const { makeOrganization, addPerson } = await start(t)
     const red = await makeOrganization('red')
     const blue = await makeOrganization('blue')
@@ -138,7 +138,7 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
     await anna.call(403, 'POST', '/organizations', { name: 'green' })
   })
 
-  void t.test('an account keeps the conventions and never shows its password', async (t) => {
+  void t.test('an account follows the conventions and never shows its password', async (t) => {
     const { makeOrganization, addPerson, login, openSession } = await start(t)
     const red = await makeOrganization('red')
     const anna = await addPerson('anna', 'red')
@@ -190,7 +190,7 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
   })
 
   void t.test(
-    'an account of several organizations is the system administrator’s to change, and tells each only of itself',
+    'each organization of a shared account sees only itself; the system administrator changes it',
     async (t) => {
       const { makeOrganization, addPerson, system } = await start(t)
       const red = await makeOrganization('red')
@@ -231,7 +231,7 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
     },
   )
 
-  void t.test('users: roles, leaving, and coming back', async (t) => {
+  void t.test('a user changes roles, leaves and returns', async (t) => {
     const { makeOrganization, addPerson, system } = await start(t)
     const red = await makeOrganization('red')
     const anna = await addPerson('anna', 'red')
@@ -266,7 +266,7 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
     t.equal(rows(await system.call(200, 'GET', '/users?role=regular')).length, 1)
   })
 
-  void t.test('the last administrator stays', async (t) => {
+  void t.test('the last administrator cannot be removed', async (t) => {
     const { makeOrganization, addPerson, system, controller } = await start(t)
     const red = await makeOrganization('red')
     const anna = await addPerson('anna', 'red')
@@ -300,6 +300,6 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
       ),
     )
 
-    t.same(left.map(({ status }) => status).sort(), [204, 409], 'of two at once one stays')
+    t.same(left.map(({ status }) => status).sort(), [204, 409], 'one of two at once is refused')
   })
 }

@@ -1,4 +1,4 @@
-/** Who may do what, on both stores; and two coordinators of one store, with and without a bus between them. */
+/** Authorization on both stores; and two coordinators of one store, with and without a bus between them. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ void t.test('on SQLite', (t) => {
 void t.test('on PostgreSQL', async (t) => {
   const postgres = await startPostgres(t)
   const store = { storeUrl: () => postgres.storeUrl() }
-  await t.test('who', (t) => {
+  await t.test('organizations, accounts and quotas', (t) => {
     whoContract(t, store)
     quotasContract(t, store)
     t.end()
@@ -42,12 +42,12 @@ void t.test('on PostgreSQL', async (t) => {
     grantContract(t, store)
     t.end()
   })
-  await t.test('a change on one coordinator acts on the other within 5 s', async (t) => {
+  await t.test('a change on one coordinator takes effect on the other within 5 s', async (t) => {
     await actsElsewhere(t, await postgres.storeUrl())
   })
 })
 
-void t.test('on SQLite a change of one process acts on another within 5 s', async (t) => {
+void t.test('on SQLite a change of one process affects another within 5 s', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cachefleet-who-'))
   t.teardown(() => {
     rmSync(folder, { recursive: true, force: true })
@@ -57,7 +57,7 @@ void t.test('on SQLite a change of one process acts on another within 5 s', asyn
 
 interface Change {
   readonly name: string
-  /** What bert's token is answered afterwards. */
+  /** The status that bert's token gets afterwards. */
   readonly status: number
   readonly make: (tenants: Tenants, ids: Ids) => Promise<unknown>
 }
@@ -117,7 +117,7 @@ const changes: readonly Change[] = [
   },
 ]
 
-/** Each coordinator has a bus of its own, so that no hint passes: what one believes, it believes for less than 5 s. */
+/** Each coordinator has its own bus, so no hint passes: cached rights expire in less than 5 s. */
 async function actsElsewhere(t: Test, storeUrl: string): Promise<void> {
   const stateDir = t.testdir()
   const tenants = await startTenants(t, { stateDir, storeUrl })
@@ -135,7 +135,7 @@ async function actsElsewhere(t: Test, storeUrl: string): Promise<void> {
 
       other.controller.advance(4_900)
       t.equal(await tagsElsewhere(), status)
-      await eventually('it acts where it was made', async () => {
+      await eventually('it takes effect where it was made', async () => {
         const options = { token: bert.token }
         return (await tenants.controller.call('GET', '/api/v1/tags', options)).status === status
       })
@@ -173,7 +173,7 @@ async function settle(
   }
 }
 
-void t.test('with a bus between them a change acts on the other coordinator at once', async (t) => {
+void t.test('with a shared bus a change takes effect on the other at once', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cachefleet-who-'))
   t.teardown(() => {
     rmSync(folder, { recursive: true, force: true })
@@ -183,7 +183,7 @@ void t.test('with a bus between them a change acts on the other coordinator at o
   const shared = { bus, stateDir: folder, storeUrl: `sqlite:${join(folder, 'coordinator.db')}` }
   const tenants = await startTenants(t, shared)
   const other = await startTenants(t, shared)
-  // The clock of the other one stands still: nothing that it believes runs out.
+  // The clock of the other coordinator stands still, so nothing that it has cached expires.
   const at = other.controller.service.now()
   Object.assign(other.controller.service, { now: () => at })
   for (const [number, { name, status, make }] of changes.entries()) {
@@ -220,7 +220,7 @@ void t.test('coordinators count failed logins together', async (t) => {
   t.equal(await tryAt(one, right), 200)
 })
 
-void t.test('a stranger’s words on the bus are not understood as failures', async (t) => {
+void t.test('malformed messages on the bus do not count as failures', async (t) => {
   const bus = createInProcessBus()
   t.teardown(() => bus.close())
   const { controller } = await startTenants(t, { bus })
@@ -235,7 +235,7 @@ async function loginStatus(controller: Controller): Promise<number> {
   return (await controller.call('POST', '/api/v1/auth/login', { headers })).status
 }
 
-void t.test('the name of an account may be anything but what a login cannot send', async (t) => {
+void t.test('an account name may hold anything that a login can send', async (t) => {
   const { system, makeOrganization, login } = await startTenants(t)
   const red = await makeOrganization('red')
   for (const name of ['Анна', 'a b', '日本', 'a'.repeat(255)]) {

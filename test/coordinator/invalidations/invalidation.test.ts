@@ -1,4 +1,4 @@
-/** What is delivered when, how far an entry reaches, and what became of it: the decisions of invalidations. */
+/** The decisions of invalidations: what is delivered when, what an entry covers, and its result. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -36,7 +36,7 @@ import {
   parsePurgeUrl,
 } from '../../../src/coordinator/invalidations/purge-url.js'
 
-/** An agent and a coordinator: what is sent, done, lost and recorded, in any order that can be. */
+/** An agent and a coordinator: entries sent, done, lost and recorded, in any possible order. */
 const step = fc.oneof(
   {
     weight: 4,
@@ -59,10 +59,10 @@ const step = fc.oneof(
   },
 )
 
-/** What a coordinator, an agent and the store between them know. */
+/** The state of a coordinator, an agent and the store between them. */
 interface World {
   window: DeliveryWindow
-  /** What the agent has and has not done; null: it takes nothing before the next restart. */
+  /** Entries received and not yet done; null: the agent accepts none before the next restart. */
   queue: number[] | null
   reported: number
   readonly done: number[]
@@ -93,7 +93,7 @@ const play: Readonly<Record<Step['do'], (world: World, count: number) => void>> 
     world.queue = null
     world.window = noteFault(world.window, world.reported, 0)
   },
-  // Another link: the agent forgets, and the store tells how far it is.
+  // A new link: the agent’s queue is lost, and the store gives the position reached.
   relink: (world) => {
     world.queue = null
     world.reported = world.window.recorded
@@ -101,7 +101,7 @@ const play: Readonly<Record<Step['do'], (world: World, count: number) => void>> 
   },
 }
 
-void t.test('nothing is skipped or overtaken, and at most a window is unrecorded', (t) => {
+void t.test('no entry is skipped or overtaken; at most a window is unrecorded', (t) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const world: World = { window: openWindow(0), queue: null, reported: 0, done: [] }
@@ -120,7 +120,7 @@ void t.test('nothing is skipped or overtaken, and at most a window is unrecorded
   t.end()
 })
 
-void t.test('faults in a row are tried less and less often', (t) => {
+void t.test('consecutive faults are retried at growing intervals', (t) => {
   let window = noteSent(openWindow(0), [1, 2])
   const pauses = Array.from({ length: 9 }, () => {
     window = noteFault(window, 0, 0)
@@ -133,7 +133,7 @@ void t.test('faults in a row are tried less and less often', (t) => {
   t.end()
 })
 
-void t.test('exceptions that are alike share a row, and an agent is in one of them', (t) => {
+void t.test('equal exceptions share a row, and an agent is in only one of them', (t) => {
   const exception = fc.record({
     state: fc.constantFrom('failed' as const, 'expired' as const, 'done' as const),
     error: fc.constantFrom(null, 'a', 'b'),
@@ -154,7 +154,7 @@ void t.test('exceptions that are alike share a row, and an agent is in one of th
   t.end()
 })
 
-void t.test('a group reaches all of a cache that is named for it, beside no other group', (t) => {
+void t.test('a group covers all of a cache that it has alone', (t) => {
   const groupIds = fc.array(fc.integer({ min: 1, max: 3 }))
   fc.assert(
     fc.property(groupIds, (ids) => {
@@ -167,7 +167,7 @@ void t.test('a group reaches all of a cache that is named for it, beside no othe
 })
 
 void t.test(
-  'an organization reaches its own groups, and all where the root group is its own',
+  'an organization covers its own groups, and everything where the root group is its own',
   (t) => {
     const group = (groupId: number, isRoot = false) => ({ groupId, isRoot })
     t.same(banCoverage(false, []), { groups: null })
@@ -184,7 +184,7 @@ void t.test(
     t.same(
       purgeCoverage(hosts, [group(1)], held),
       { holders: [null, 1, null] },
-      'another organization’s group answers for www.example, though a wildcard would match',
+      'another organization’s group holds www.example, though a wildcard would match',
     )
     t.same(purgeCoverage(hosts, [group(9, true)], []), { holders: [0, 0, 0] })
     t.end()
@@ -213,7 +213,7 @@ void t.test('a host is held by an exact name, else by the longest wildcard', (t)
   t.end()
 })
 
-void t.test('a URL is taken as it is sent, its host in lower case', (t) => {
+void t.test('a URL is taken as sent, with its host in lower case', (t) => {
   t.same(parsePurgeUrl('HTTPS://Shop.Example:8443/A%20b?x=1&Y'), {
     host: 'shop.example:8443',
     path: '/A%20b?x=1&Y',
@@ -235,7 +235,7 @@ void t.test('a URL is taken as it is sent, its host in lower case', (t) => {
   t.end()
 })
 
-void t.test('headers and methods cannot make another request of it', (t) => {
+void t.test('headers and methods cannot change the request', (t) => {
   t.same(parsePurgeHeaders({ 'xkey-purge': 'a b' }), { 'xkey-purge': 'a b' })
   for (const headers of [
     ...[{ Host: 'x' }, { 'X-Cachefleet-Purge': 'x' }, { 'content-length': '1' }, { 'a b': 'x' }],
@@ -248,7 +248,7 @@ void t.test('headers and methods cannot make another request of it', (t) => {
 })
 
 void t.test(
-  'an entry waits for agents that are away, and is retried where one has trouble',
+  'an entry waits for absent agents and is retried where an agent has trouble',
   (t) => {
     const agent = (isAway: boolean, hasTrouble = false) => ({ isAway, hasTrouble })
     t.equal(judgeOpenState([agent(true), agent(true)]), 5)
@@ -259,7 +259,7 @@ void t.test(
   },
 )
 
-void t.test('n of m follows from cursors and exceptions', (t) => {
+void t.test('done and total follow from cursors and exceptions', (t) => {
   const member = (agentId: number, position: number | null) => ({
     agentId,
     position,
@@ -288,7 +288,7 @@ void t.test('n of m follows from cursors and exceptions', (t) => {
   t.end()
 })
 
-void t.test('a list counts as one entry does', (t) => {
+void t.test('the counts of a list equal those of a single entry', (t) => {
   const position = fc.option(fc.integer({ min: 1, max: 6 }))
   const members = fc.array(
     fc.record({ position, isAway: fc.boolean(), trouble: fc.constantFrom(null, 'no') }),

@@ -1,4 +1,4 @@
-/** What is marked in graphs: deploys, invalidations and caches that are away, of whom, and for whom (docs/behaviour.md, Marks). */
+/** The marks of graphs: deploys, invalidations and absent caches, by object and by caller (docs/behaviour.md, Marks). */
 import t, { type Test } from 'tap'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import { addHistory, type GroupAction } from '../../../src/coordinator/fleet/history-queries.js'
@@ -6,7 +6,7 @@ import { basic } from '../../support/http-call.js'
 import { enrol, startClient, type Client, type Json } from '../controller/client.js'
 import { addDeployment, addPlacement } from '../store/rows.js'
 
-/** Milliseconds: when what the test makes happened. */
+/** Milliseconds; the times of the test count from here. */
 const begun = Date.UTC(2026, 0, 2)
 const release = {
   mainVCL: { id: 1, version: 1, name: 'a.vcl' },
@@ -28,7 +28,7 @@ async function makeGroup(client: Client, name: string): Promise<number> {
 interface Entry {
   readonly groupId: number
   readonly action: GroupAction
-  /** Seconds after the beginning. */
+  /** Seconds after `begun`. */
   readonly after: number
   readonly result?: string
 }
@@ -52,7 +52,7 @@ async function read(client: Client, query = '', seconds = 1_000): Promise<string
   })
 }
 
-void t.test('the newest come first, of all, of a group, of a cache', async (t) => {
+void t.test('marks come newest first, of everything, of a group or of a cache', async (t) => {
   const client = await startClient(t)
   const { queries } = client.service.store
   const [edge, lone] = [await enrol(client, 'edge'), await enrol(client, 'lone')]
@@ -96,7 +96,7 @@ void t.test('the newest come first, of all, of a group, of a cache', async (t) =
     ...['cache-failing lone', 'agent-down edge', 'ban ban 2', 'ban ban 1'],
     ...groups,
   ])
-  t.same(await read(client, '', 25), groups.slice(1), 'not what is outside of the range')
+  t.same(await read(client, '', 25), groups.slice(1), 'marks outside of the range are left out')
   t.same(await read(client, `?vclGroup=${shop}`), [
     ...['agent-down edge', 'ban ban 2', 'rollback shop', 'deploy shop'],
   ])
@@ -121,7 +121,7 @@ async function refuse(t: Test, client: Client): Promise<void> {
   t.match(await client.send('GET', '/marks/2/1'), { status: 400 })
 }
 
-void t.test('more than a chart can show is cut, and said', async (t) => {
+void t.test('marks over the limit are cut, and the answer says so', async (t) => {
   const client = await startClient(t)
   const shop = await makeGroup(client, 'shop')
   for (let at = 0; at < 201; at++)
@@ -134,7 +134,7 @@ void t.test('more than a chart can show is cut, and said', async (t) => {
   t.match(await client.expect(200, 'GET', `/marks/${from + 1}/${from + 500}`), { more: false })
 })
 
-void t.test('each sees what it may read, and nothing of others', async (t) => {
+void t.test('each caller sees only the marks that it may read', async (t) => {
   const client = await startClient(t)
   const shop = await makeGroup(client, 'shop')
   await addEntry(client, { groupId: shop, action: 'deploy', after: 10 })
@@ -168,8 +168,8 @@ void t.test('each sees what it may read, and nothing of others', async (t) => {
 
   const agentDown = [{ kind: 'agent-down', object: { id: edge, name: 'edge' } }]
   t.match((await readAs('boss')).body, { marks: agentDown, more: false }, 'a shared agent')
-  t.equal(((await readAs('boss')).body['marks'] as Json[]).length, 1, 'no deploy of others')
-  t.same((await readAs('reader')).body, { marks: [], more: false }, 'it may read no agents')
+  t.equal(((await readAs('boss')).body['marks'] as Json[]).length, 1, 'no deploys of others')
+  t.same((await readAs('reader')).body, { marks: [], more: false }, 'no permission to read agents')
   t.equal((await readAs('reader', `?agent=${edge}`)).status, 403)
   t.equal((await readAs('boss', `?vclGroup=${shop}`)).status, 400)
 })

@@ -1,4 +1,4 @@
-/** A call of the api log in words: what people do most by example, and of every call of both APIs that it makes a sentence. */
+/** Descriptions of api log calls: the usual ones by example, and for every path of both APIs a sentence or nothing. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -21,7 +21,7 @@ const named: { name: string | null; revision: number | null; content: string | n
   content: null,
 }
 
-void t.test('what people do with groups and caches', (t) => {
+void t.test('deploying and operating groups and caches', (t) => {
   const verb = (name: string, details = {}) =>
     tell('PUT', `/api/v1/vclgroups/3/${name}`, { ...named, ...details })
   t.equal(verb('deploy', { revision: 4 }), 'deploy: deployed shop (revision 4)')
@@ -42,7 +42,7 @@ void t.test('what people do with groups and caches', (t) => {
   t.end()
 })
 
-void t.test('what people make, change and delete', (t) => {
+void t.test('creating, changing and deleting objects', (t) => {
   t.equal(tell('POST', '/api/v1/tags', { name: 'web' }), 'create: created tag web')
   t.equal(tell('POST', '/api/v1/vclgroups', named), 'create: created group shop')
   t.equal(tell('PUT', '/api/v1/files/2', { name: 'a.vcl' }), 'update: changed file a.vcl')
@@ -70,7 +70,7 @@ void t.test('the same objects by the ids of the console', (t) => {
   t.end()
 })
 
-void t.test('any path is told or left out, and never throws', (t) => {
+void t.test('any path is described or left out, and never throws', (t) => {
   const part = fc.oneof(
     fc.constantFrom('vclgroups', 'agents', 'group', 'constructor', '%E0', '..', '7'),
     fc.string(),

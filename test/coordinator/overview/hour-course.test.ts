@@ -1,4 +1,4 @@
-/** The course of the last hour is the same whether it is read at once or as it goes on. */
+/** The series of the last hour is the same whether it is read at once or incrementally. */
 import t from 'tap'
 import { hourMs, joinSteps, readHourSeries } from '../../../src/coordinator/overview/hour-course.js'
 import { emptyRates, figureCounters } from '../../../src/coordinator/overview/judge-figures.js'
@@ -11,13 +11,13 @@ import { openRows } from '../../../src/coordinator/statistics/store/open-rows.js
 const stepMs = 10_000
 const groups = new Set([7, 8])
 const caches = [1, 2].map((agentId) => ({ agentId, hidden: null, groups }))
-/** The last one is of a group that nobody asks for. */
+/** The last one is of a group that is not asked for. */
 const names = [
   ...figureCounters.slice(0, 5),
   ...[7, 8, 9].map((group) => `GROUP.${group}.status_5xx`),
 ]
 
-void t.test('what came since is joined to what was known', async (t) => {
+void t.test('new steps are joined to the known ones', async (t) => {
   const events = { wrote: () => undefined, warn: () => undefined }
   const archive = new LocalArchive(await openRows('sqlite::memory:'), planArchive(stepMs), events)
   t.teardown(() => archive.close())
@@ -52,10 +52,10 @@ void t.test('what came since is joined to what was known', async (t) => {
     known: joined,
   })
   const [halved, sum] = [other.steps.at(-1), first.steps.at(-1)]
-  t.equal(halved?.rates[0], (sum?.rates[0] ?? 0) / 2, 'of other caches all is read anew')
+  t.equal(halved?.rates[0], (sum?.rates[0] ?? 0) / 2, 'for other caches everything is read anew')
 })
 
-void t.test('of two of the same time the later counts, and what is old is left out', (t) => {
+void t.test('a later step replaces one of the same time; old steps are dropped', (t) => {
   const step = (endsAt: number, requests: number) => {
     const rates = emptyRates()
     rates[0] = requests

@@ -13,7 +13,7 @@ const rate = fc.oneof({ weight: 9, arbitrary: known }, fc.constant(Number.NaN))
 const rates = fc.array(rate, { minLength: 6, maxLength: 6 })
 const rows = fc.array(rates).map((all) => all.map((ofOne, at) => ({ id: at + 1, rates: ofOne })))
 
-void t.test('a share of hits is between nothing and all, and what is not known is null', (t) => {
+void t.test('a hit ratio is between 0 and 1, and unknown figures are null', (t) => {
   fc.assert(
     fc.property(rates, (ofOne) => {
       const { requests, hitRatio, failedFetches, errors } = toFigures(ofOne)
@@ -38,7 +38,7 @@ void t.test('a share of hits is between nothing and all, and what is not known i
   t.end()
 })
 
-void t.test('a sum is that of what is known', (t) => {
+void t.test('a sum adds only the known rates', (t) => {
   fc.assert(
     fc.property(fc.array(rates), (all) => {
       const sum = emptyRates()
@@ -53,7 +53,7 @@ void t.test('a sum is that of what is known', (t) => {
   t.end()
 })
 
-void t.test('the worst fail most; behind them stand those that hit least', (t) => {
+void t.test('the worst fail most; after them come those with the fewest hits', (t) => {
   fc.assert(
     fc.property(rows, fc.integer({ min: 1, max: 5 }), (all, most) => {
       const worst = findWorst(all, most)
@@ -77,7 +77,7 @@ void t.test('the worst fail most; behind them stand those that hit least', (t) =
     }),
   )
   const even = [90, 91, 92].map((hits, id) => ({ id, rates: [100, hits, 100 - hits, 0, 0] }))
-  t.same(findWorst(even, 5), [], 'all is well')
+  t.same(findWorst(even, 5), [], 'no cache is worse than the others')
   const odd = { id: 7, rates: [100, 40, 60, 0, 0] }
   t.match(findWorst([...even, odd], 5), [{ id: 7, figures: { hitRatio: 0.4 } }])
   t.end()

@@ -1,4 +1,4 @@
-/** The whole fleet at a glance, as far as the caller may see it (docs/behaviour.md, Overview). */
+/** The overview of the fleet, as far as the caller may see it (docs/behaviour.md, Overview). */
 import t, { type Test } from 'tap'
 import type { Overview } from '../../../src/resources/overview.js'
 import { basic } from '../../support/http-call.js'
@@ -18,7 +18,7 @@ async function read(client: Client, token = client.token): Promise<Overview> {
   return JSON.parse(text) as Overview
 }
 
-/** Samples of the last steps, the newest of which is complete. `errors`: by the group that answered them. */
+/** Records samples of the last steps, the newest of which is complete. `errors`: by the group that answered them. */
 function sample(
   client: Client,
   agentId: number,
@@ -34,7 +34,7 @@ function sample(
   }
 }
 
-/** A regular user who may read these, or the administrator of an organization; answers the token. */
+/** Creates a regular user with these read permissions, or the administrator of an organization; returns its token. */
 async function logInAs(
   client: Client,
   organization: Json,
@@ -60,7 +60,7 @@ async function makeGroup(client: Client, name: string, organization?: Json): Pro
   return Number(group['id'])
 }
 
-void t.test('states are counted, figures summed, the worst found', async (t: Test) => {
+void t.test('states are counted, figures are summed, the worst are found', async (t: Test) => {
   const client = await startClient(t)
   const [good, bad] = [await enrol(client, 'edge-1'), await enrol(client, 'edge-2')]
   await enrol(client, 'edge-3')
@@ -88,13 +88,13 @@ void t.test('states are counted, figures summed, the worst found', async (t: Tes
   t.same(
     found.worst?.agents.map(({ id, name, failedFetches }) => [id, name, failedFetches]),
     [[bad, 'edge-2', 3]],
-    'who does as well as others is not among them',
+    'a cache that does as well as the others is not listed',
   )
   t.match(found.worst?.groups, [{ id: groupId, name: 'shop', requests: 50, hitRatio: 0.4 }])
 })
 
 void t.test(
-  'changes are told in words, with the names that the caller may read',
+  'changes are described in words, with the names that the caller may read',
   async (t: Test) => {
     const client = await startClient(t)
     const organization = await client.expect(201, 'POST', '/organizations', { name: 'acme' })
@@ -112,7 +112,7 @@ void t.test(
     await client.expect(202, 'POST', '/invalidations', ban)
 
     const texts = (overview: Overview) => overview.changes?.map(({ text }) => text)
-    const own = await eventually('the ban is told', async () => {
+    const own = await eventually('the ban is listed', async () => {
       const overview = await read(client)
       return overview.changes?.[0]?.action === 'invalidate' ? overview : undefined
     })
@@ -121,7 +121,7 @@ void t.test(
     t.ok(texts(own)?.includes('created organization acme'))
     t.match(own.changes?.[0], { account: 'root', object: null })
     const ofBoth = await read(client, bothReader)
-    t.same(texts(ofBoth), ['created tag web'], 'what was refused changed nothing')
+    t.same(texts(ofBoth), ['created tag web'], 'a refused call changed nothing')
     t.match(ofBoth.changes?.[0]?.object, { type: 'tag', name: 'web' })
     const ofLog = await read(client, logReader)
     t.same(texts(ofLog), ['created a tag'])
@@ -149,14 +149,14 @@ void t.test('a part that the caller may not read is null', async (t: Test) => {
     known.map(([name]) => name),
     ['agents', 'problems', 'problemsTotal'],
   )
-  t.match(ofAgents.agents, { Running: 2 }, 'its own and the shared ones')
+  t.match(ofAgents.agents, { Running: 2 }, 'its own agents and the shared ones')
 
   const statsReader = await logInAs(client, organization, ['stats', 'agent'])
   const ofStats = await eventually('its cache is summed', async () => {
     const overview = await read(client, statsReader)
     return overview.now?.requests === null ? undefined : overview
   })
-  t.match(ofStats.now, { requests: 10, errors: null }, 'errors are those of groups')
+  t.match(ofStats.now, { requests: 10, errors: null }, 'errors belong to groups')
   const groupReader = await logInAs(client, organization, ['stats', 'agent', 'vclgroup'])
   await eventually('errors of its own groups are summed', async () => {
     const { now } = await read(client, groupReader)

@@ -1,4 +1,4 @@
-/** Draining: what must hold for every fleet of which some agents are drained. */
+/** Draining: what must hold for every fleet with drained agents. */
 import fc from 'fast-check'
 import t from 'tap'
 import { indexAgents } from '../../../src/coordinator/fleet/agent-index.js'
@@ -13,7 +13,7 @@ interface DrainedWorld extends PlacementWorld {
   readonly serving: ReadonlySet<number>
 }
 
-/** Nothing is in the way: most drained places could go elsewhere. */
+/** No obstacles: most drained places could move elsewhere. */
 const roomyWorlds: fc.Arbitrary<PlacementWorld> = fc
   .record({
     deployments: fc.array(
@@ -72,7 +72,7 @@ function servesNow({ agents, serving }: DrainedWorld, { agentId }: Place): boole
   return agent?.state === agentStates.Running && serving.has(agentId)
 }
 
-void t.test('nothing new comes to a drained agent', (t) => {
+void t.test('a drained agent receives no new group', (t) => {
   const property = fc.property(drainedWorlds, (world) => {
     const { add } = placeGroup(toDrainedInput(world))
 
@@ -83,7 +83,7 @@ void t.test('nothing new comes to a drained agent', (t) => {
   t.end()
 })
 
-void t.test('what leaves for a drain is replaced, and min goes on to be served', (t) => {
+void t.test('a place that leaves for a drain is replaced, and min stays served', (t) => {
   const property = fc.property(drainedWorlds, (world) => {
     const decision = placeGroup(toDrainedInput(world))
 
@@ -106,7 +106,7 @@ void t.test('what leaves for a drain is replaced, and min goes on to be served',
   t.end()
 })
 
-void t.test('a drain never makes a group short that could stay where it is', (t) => {
+void t.test('a drain never makes a group short that could stay in place', (t) => {
   const property = fc.property(drainedWorlds, (world) => {
     const held = new Set(agentIds(world.placed))
     const onlyHeld = {
@@ -125,18 +125,18 @@ void t.test('a drain never makes a group short that could stay where it is', (t)
 })
 
 void t.test(
-  'run after run a drain ends: nobody stays who could go, and min is always served',
+  'successive runs complete a drain: every place that can move does, and min stays served',
   (t) => {
     const worlds = fc.tuple(drainedWorlds, fc.infiniteStream(fc.boolean()))
     const property = fc.property(worlds, ([start, flags]) => {
-      // It was deployed before anybody was drained, and all serve.
+      // The group was deployed before any agent was drained, and all serve.
       const deployed = { ...start, ...deploy(start) }
       let world: DrainedWorld = { ...deployed, serving: new Set(agentIds(deployed.placed)) }
       const served = countServing(world)
       for (let run = 0; run < 2 * world.agents.length + 2; run++) {
         const decision = placeGroup(toDrainedInput(world))
         const chosen = chosenOf(decision)
-        // Loading takes a while, longer on some than on others, but not for ever.
+        // Loading takes a while, longer on some agents than on others, but not for ever.
         const ready = agentIds(chosen).filter(
           (id) => world.serving.has(id) || flags.next().value === true || run > world.agents.length,
         )
@@ -169,7 +169,7 @@ void t.test(
   },
 )
 
-/** By deployment, of those that fit it. */
+/** Counts the serving places of each deployment that fit it. */
 function countServing(world: DrainedWorld): ReadonlyMap<number, number> {
   return new Map(
     world.group.deployments.map(({ id }) => [
@@ -185,7 +185,7 @@ function deploy(world: PlacementWorld): PlacementWorld {
   return { ...world, ...place(world, chosenOf(placeGroup(toInput(world)))) }
 }
 
-/** The world with these places of the group, and no others. */
+/** Returns the world with exactly these places of the group. */
 function place(world: PlacementWorld, placed: readonly Place[]) {
   const { group } = world
   const holders = new Set(agentIds(placed))

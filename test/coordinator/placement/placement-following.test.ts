@@ -1,4 +1,4 @@
-/** Placement follows a fleet: who goes Down alone, who with most of the fleet, who arrives in crowds; and what a full cache lets go. */
+/** Placement follows the fleet: single and mass outages, crowds of new agents; and the previous VCLs that a full cache drops. */
 import t, { type Test } from 'tap'
 import { agentChangedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
@@ -63,7 +63,7 @@ async function makeFleet(t: Test, { agents, min, max }: FleetParts): Promise<Fle
   return { service, groupId, agentIds }
 }
 
-/** Time goes on; of all who are not Down something is heard. */
+/** Advances the clock; every agent that is not Down sends a heartbeat. */
 async function beat({ service }: Fleet, heartbeats: number): Promise<void> {
   service.moveClock(heartbeats * heartbeatMs)
   await service.store.queries
@@ -81,7 +81,7 @@ async function setState({ service }: Fleet, ids: readonly number[], state: numbe
     .execute()
 }
 
-/** Answers when it must be looked at again. */
+/** Returns the time of the next run, null if none is needed. */
 async function reconcile({ service }: Fleet, graceUntil = 0): Promise<number | null> {
   const judge = createTextJudge(service, () => undefined)
   const followed = await service.leases.run('placement', (lease) =>
@@ -98,34 +98,34 @@ async function holdersOf({ service, groupId }: Fleet): Promise<number[]> {
 
 const { Down, Running } = agentStates
 
-void t.test('an agent that is Down alone', async (t) => {
+void t.test('an agent that is Down alone is replaced after a heartbeat', async (t) => {
   const fleet = await makeFleet(t, { agents: 6, min: 2, max: 2 })
   await beat(fleet, 1)
   t.equal(await reconcile(fleet), null)
   const [first = 0, second = 0] = await holdersOf(fleet)
   await setState(fleet, [first], Down)
 
-  t.equal(await reconcile(fleet), fleet.service.now() + heartbeatMs, 'a heartbeat is waited')
+  t.equal(await reconcile(fleet), fleet.service.now() + heartbeatMs, 'it waits for a heartbeat')
   t.same(await holdersOf(fleet), [first, second])
   await beat(fleet, 1)
   t.equal(await reconcile(fleet, fleet.service.now() + 1), fleet.service.now() + 1)
   t.same(
     await holdersOf(fleet),
     [first, second],
-    'nor does a coordinator that just started move it',
+    'a coordinator that just started does not move it',
   )
   t.equal(await reconcile(fleet), null)
   const [stayed, third = 0] = await holdersOf(fleet)
   t.equal(stayed, second)
-  t.ok(fleet.agentIds.includes(third) && third !== first, 'then another takes its place')
+  t.ok(fleet.agentIds.includes(third) && third !== first, 'another agent takes its place')
 
   await setState(fleet, [first], Running)
   await beat(fleet, 1)
   await reconcile(fleet)
-  t.same(await holdersOf(fleet), [second, third], 'and keeps it when the first returns')
+  t.same(await holdersOf(fleet), [second, third], 'it keeps the place when the first returns')
 })
 
-void t.test('agents that are Down with most of the fleet', async (t) => {
+void t.test('agents that are Down with most of the fleet keep their places', async (t) => {
   const fleet = await makeFleet(t, { agents: 6, min: 2, max: 2 })
   await beat(fleet, 1)
   await reconcile(fleet)
@@ -139,12 +139,12 @@ void t.test('agents that are Down with most of the fleet', async (t) => {
 
   await beat(fleet, 20)
   t.equal(await reconcile(fleet), null)
-  t.same(await holdersOf(fleet), holders, 'keep their places')
+  t.same(await holdersOf(fleet), holders, 'their places are kept')
   const [first = 0, second = 0] = holders
   await setState(fleet, [first, ...others.slice(0, 2)], Running)
   await beat(fleet, 1)
   await reconcile(fleet)
-  t.same(await holdersOf(fleet), holders, 'also when others are back')
+  t.same(await holdersOf(fleet), holders, 'they are kept when others return')
   const kept = (await readPlacements(fleet.service.store.queries, {})).map((one) => one.keptDown)
   t.same(kept, [false, true])
 
@@ -154,10 +154,10 @@ void t.test('agents that are Down with most of the fleet', async (t) => {
   await setState(fleet, [second], Down)
   await beat(fleet, 2)
   await reconcile(fleet)
-  t.notOk((await holdersOf(fleet)).includes(second), 'until they returned and went alone')
+  t.notOk((await holdersOf(fleet)).includes(second), 'one that later goes Down alone is replaced')
 })
 
-void t.test('agents of which some are only overdue when the first are Down', async (t) => {
+void t.test('overdue agents count towards a mass outage', async (t) => {
   const fleet = await makeFleet(t, { agents: 5, min: 1, max: 1 })
   await beat(fleet, 1)
   await reconcile(fleet)
@@ -193,11 +193,11 @@ void t.test('five hundred agents that arrive at once are placed in a few runs', 
   const follower = startPlacementFollower(counted, fleet.service.log)
   t.teardown(() => follower.close())
   for (const id of fleet.agentIds) counted.bus.publish(agentChangedSubject, { agentIds: [id] })
-  await eventually('all have a place', async () => (await holdersOf(fleet)).length === 500)
+  await eventually('all are placed', async () => (await holdersOf(fleet)).length === 500)
   t.ok(decisions <= 3, `${decisions} runs`)
 })
 
-void t.test('of more VCLs than a cache shall hold the oldest previous ones go', async (t) => {
+void t.test('a cache over its VCL limit drops the oldest previous VCLs', async (t) => {
   const service = await startService(t)
   const { queries } = service.store
   const agentId = await addAgent(queries, 'agent')
@@ -238,9 +238,9 @@ void t.test('of more VCLs than a cache shall hold the oldest previous ones go', 
   t.ok(Math.max(...ages(false)) < Math.min(...ages(true)), 'the oldest are gone, also in the rows')
 })
 
-void t.test('a pending deploy that failed', (t) => {
+void t.test('a failed pending deploy is retried at growing intervals', (t) => {
   const pending = createPendingDeploys()
-  t.ok(pending.isDue(1, 'a', 0), 'is tried at once')
+  t.ok(pending.isDue(1, 'a', 0), 'the first attempt is immediate')
   let now = 0
   const pauses = Array.from({ length: 8 }, () => {
     const againAt = pending.recordFailure(1, 'a', now)
@@ -251,10 +251,10 @@ void t.test('a pending deploy that failed', (t) => {
     return pauseMs
   })
   const doubled = pauses.map((_, at) => Math.min(retries.firstMs * 2 ** at, retries.longestMs))
-  t.same(pauses, doubled, 'less and less often, and for ever')
+  t.same(pauses, doubled, 'pauses double up to the longest, without an end')
   pending.recordFailure(1, 'a', now)
   t.ok(pending.isDue(1, 'b', now), 'a changed release is tried at once')
-  t.ok(pending.isDue(2, 'a', now), 'and that of another group')
+  t.ok(pending.isDue(2, 'a', now), 'so is one of another group')
   pending.forget(1)
   t.ok(pending.isDue(1, 'a', now))
   t.end()

@@ -20,7 +20,7 @@ import {
 } from './placement-world.js'
 
 void t.test(
-  'an agent holds the group once, for a deployment that it is for, never over max',
+  'an agent holds the group once, for a deployment that selects it, never over max',
   (t) => {
     const property = fc.property(placementWorlds, (world) => {
       const decision = placeGroup(toInput(world))
@@ -39,7 +39,7 @@ void t.test(
 )
 
 void t.test(
-  'only Running agents are new, and none that is ever root-deployed and shared at once',
+  'only Running agents are added, and no agent is both root-deployed and shared',
   (t) => {
     const property = fc.property(placementWorlds, (world) => {
       const { add, keep } = placeGroup(toInput(world))
@@ -61,7 +61,7 @@ void t.test(
 )
 
 void t.test(
-  'every placed agent is kept, waited for or removed; who still fits is kept up to max',
+  'every placed agent is kept, waited for or removed; fitting ones are kept up to max',
   (t) => {
     const property = fc.property(placementWorlds, (world) => {
       const { keep, waiting, remove, add } = placeGroup(toInput(world))
@@ -91,7 +91,7 @@ void t.test(
   },
 )
 
-void t.test('a group whose agents are named is on all of them that can hold it', (t) => {
+void t.test('a group with named agents is on all of them that can hold it', (t) => {
   const property = fc.property(placementWorlds, (world) => {
     const target = world.group.deployments[0]?.target
     fc.pre(target?.kind === 'members')
@@ -183,7 +183,7 @@ void t.test('a deployment is short exactly when no assignment could fill the min
   t.end()
 })
 
-/** The most min-seats that any assignment fills, by trying. */
+/** Returns the most min seats that any assignment fills, found by search. */
 function mostSeats(world: PlacementWorld, usable: readonly PlacementAgent[]): number {
   const seats = world.group.deployments.flatMap(({ id, min }) =>
     Array.from({ length: min }, () => id),
@@ -203,7 +203,7 @@ function mostSeats(world: PlacementWorld, usable: readonly PlacementAgent[]): nu
   return seats.filter((_, at) => seat(at, new Set())).length
 }
 
-void t.test('every agent has one row with a reason, and the chosen ones their deployment', (t) => {
+void t.test('every agent has one row with a reason; chosen ones name their deployment', (t) => {
   const property = fc.property(placementWorlds, (world) => {
     const input = toInput(world)
     const decision = placeGroup(input)
@@ -223,7 +223,7 @@ void t.test('every agent has one row with a reason, and the chosen ones their de
   t.end()
 })
 
-void t.test('a plan names every place once, and who waits for its agent does not leave', (t) => {
+void t.test('a plan names every place once, and a waiting place does not leave', (t) => {
   const property = fc.property(placementWorlds, (world) => {
     const planned = planOf(world)
 
@@ -288,7 +288,7 @@ function titleOf(deploymentId: number): string {
   return `deployment ${deploymentId}`
 }
 
-void t.test('where what is wanted failed, others fill the place, and nobody is taken away', (t) => {
+void t.test('failed places are filled by other agents but not removed', (t) => {
   const worlds = fc.tuple(placementWorlds, fc.infiniteStream(fc.boolean()))
   const property = fc.property(worlds, ([world, flags]) => {
     const input = toInput(world)
@@ -306,7 +306,7 @@ void t.test('where what is wanted failed, others fill the place, and nobody is t
       )
       if (counted.length > max) throw new Error('over max')
     }
-    // They count where nobody else is there: a group is never short for having failed.
+    // Failed places count where no other agent is available: a failure never makes a group short.
     const short = ({ shortages }: PlacementDecision): number =>
       shortages.reduce((sum, { min, placed }) => sum + min - placed, 0)
     if (short(decision) > short(before)) throw new Error('short')

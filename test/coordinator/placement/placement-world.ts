@@ -1,4 +1,4 @@
-/** What holds of the agents and places of a generated world, told without the code that decides. */
+/** Properties of the agents and places of a generated world, computed without the placement code. */
 import { indexAgents, type PlacementAgent } from '../../../src/coordinator/fleet/agent-index.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import type { PlacementDecision } from '../../../src/coordinator/placement/placement.js'
@@ -32,7 +32,7 @@ export function agentsOf(world: PlacementWorld, places: readonly Place[]): Place
   return world.agents.filter(({ id }) => ids.includes(id))
 }
 
-/** Of a release that the group is for; where that is not known, the group stays if it is there. */
+/** Whether the cache has a release that the group is for; where its release is unknown, the group may stay but not come. */
 function isOfItsReleases(
   { group }: PlacementWorld,
   { release, groupIds }: PlacementAgent,
@@ -48,8 +48,8 @@ function toWhole(named: string): string {
 }
 
 /**
- * Neither a root group beside others nor others beside a root group, no member of another group, and not of a release that
- * the group is not for.
+ * Whether the agent may hold the group: a root group is alone, a member of another group holds only that one, and the release of the cache
+ * is one that the group is for.
  */
 export function isFree(world: PlacementWorld, agent: PlacementAgent): boolean {
   const { group } = world
@@ -60,7 +60,7 @@ export function isFree(world: PlacementWorld, agent: PlacementAgent): boolean {
   return !isTaken && !(group.root && others.length > 0)
 }
 
-/** Agents that could hold the group now, whoever holds it. */
+/** Whether the agent could hold the group now, whether or not it does. */
 export function isUsable(world: PlacementWorld, agent: PlacementAgent): boolean {
   return agent.state === agentStates.Running && isFree(world, agent)
 }

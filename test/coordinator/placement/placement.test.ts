@@ -1,4 +1,4 @@
-/** Placement: its rules one by one (docs/behaviour.md, Placement). What holds for every fleet: `placement-properties.test.ts`. */
+/** Placement: its rules one by one (docs/behaviour.md, Placement). What must hold for every fleet: `placement-properties.test.ts`. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -50,7 +50,7 @@ function place(
 const at = (agentId: number, position: number): Place => ({ agentId, deploymentId: 1, position })
 const { Down, Failing, Locked, ReadOnly } = agentStates
 
-void t.test('the agents with the fewest groups come first, and equal ones spread by group', (t) => {
+void t.test('agents with the fewest groups come first; ties are spread by group', (t) => {
   const agents = [agent(1, { groupIds: [3, 4] }), agent(2, { groupIds: [3] }), agent(3)]
   t.same(agentIds(place(agents, { max: 2, root: false }).add), [3, 2])
 
@@ -64,7 +64,7 @@ void t.test('the agents with the fewest groups come first, and equal ones spread
   t.end()
 })
 
-void t.test('who is placed stays, also Failing; a Down, ReadOnly or Locked one makes room', (t) => {
+void t.test('a holder stays, also Failing; a Down, ReadOnly or Locked one makes room', (t) => {
   const held = { groupIds: [7], rootGroupId: 7 }
   const placed = [at(1, 1)]
 
@@ -81,14 +81,14 @@ void t.test('who is placed stays, also Failing; a Down, ReadOnly or Locked one m
     {},
     { placed, keepDown: new Set([1]) },
   )
-  t.same(agentIds(mass.keep), [1], 'after a mass outage places stay')
+  t.same(agentIds(mass.keep), [1], 'places are kept after a mass outage')
   const gone = place([agent(2)], {}, { placed })
   t.match(gone.remove, [{ agentId: 1, reason: 'the agent was deleted' }])
   t.end()
 })
 
 void t.test(
-  'a Down or Locked holder is waited for when nobody takes its place, never over max',
+  'the place of a Down or Locked agent is kept while no other takes it, never over max',
   (t) => {
     const property = fc.property(placementWorlds, (world) => {
       const { keep, add, waiting, remove } = placeGroup(toInput(world))
@@ -116,7 +116,7 @@ void t.test(
     for (const state of [Down, agentStates.Locked]) {
       const alone = place([agent(1, { ...held, state })], {}, { placed })
       t.match(alone, { keep: [], waiting: [{ agentId: 1 }], remove: [] })
-      t.match(alone.shortages, [{ placed: 0 }], 'it does not count')
+      t.match(alone.shortages, [{ placed: 0 }], 'it does not count towards min')
     }
     const back = place([agent(1, held)], {}, { placed })
     t.same(agentIds(back.keep), [1])
@@ -129,7 +129,7 @@ function isAway({ state }: PlacementAgent): boolean {
 }
 
 void t.test(
-  'where something is to be adopted nothing new comes, and nothing leaves for it',
+  'an adopting agent receives no new group and keeps those it has',
   (t) => {
     const fresh = place([agent(1, { adopting: true })], {})
     t.match(fresh, { add: [], shortages: [{ placed: 0 }] })
@@ -139,14 +139,14 @@ void t.test(
   },
 )
 
-void t.test('a member of a group of the console is for that group alone', (t) => {
+void t.test('a member of a console group is used for that group only', (t) => {
   const fresh = (memberOf: number) => place([agent(1, { memberOf })], {})
   t.match(fresh(7), { add: [{ agentId: 1 }], shortages: [] })
   t.match(fresh(8), { add: [], shortages: [{ placed: 0, wouldSufficeWithConflicting: true }] })
   t.end()
 })
 
-void t.test('when max shrinks, the last to come is the first to leave', (t) => {
+void t.test('when max shrinks, the newest placement leaves first', (t) => {
   const held = { groupIds: [7], rootGroupId: 7 }
   const placed = [at(3, 1), at(1, 2), at(2, 3)]
 
@@ -160,15 +160,15 @@ void t.test('when max shrinks, the last to come is the first to leave', (t) => {
   t.end()
 })
 
-void t.test('a shortage that conflicting agents would fill is a conflict, another is not', (t) => {
+void t.test('a shortage that conflicting agents would fill is a conflict; others are not', (t) => {
   const busy = agent(1, { groupIds: [9], rootGroupId: 9 })
   const shared = agent(2, { groupIds: [9] })
   const shortage = (decision: PlacementDecision): unknown =>
     decision.shortages[0]?.wouldSufficeWithConflicting
 
-  t.equal(shortage(place([busy], { root: true })), true, 'a root group sits there')
+  t.equal(shortage(place([busy], { root: true })), true, 'a root group is placed there')
   t.equal(shortage(place([busy], { root: false })), true)
-  t.equal(shortage(place([shared], { root: true })), true, 'this one is root')
+  t.equal(shortage(place([shared], { root: true })), true, 'this group is root')
   t.same(place([shared], { root: false }).shortages, [])
   const agents = indexAgents([shared])
   noteDomains(agents, [{ agentId: 2, fqdn: 'a.example', groupId: 9 }])
@@ -186,7 +186,7 @@ void t.test('a shortage that conflicting agents would fill is a conflict, anothe
   t.end()
 })
 
-void t.test('who is excluded is passed over, and its place is neither counted nor touched', (t) => {
+void t.test('an excluded agent is skipped; its place is neither counted nor changed', (t) => {
   const held = agent(1, { groupIds: [7], rootGroupId: 7 })
 
   const decision = place([held, agent(2)], {}, { placed: [at(1, 4)], exclude: new Set([1]) })
@@ -195,7 +195,7 @@ void t.test('who is excluded is passed over, and its place is neither counted no
   t.end()
 })
 
-void t.test('a run over many groups sees what earlier ones took', (t) => {
+void t.test('a run over many groups accounts for its earlier placements', (t) => {
   const agents = indexAgents(Array.from({ length: 20 }, (_, index) => agent(index + 1)))
   for (let id = 1; id <= 20; id++) {
     const group = { id, root: true, deployments: [{ id: 1, min: 1, max: 1, target: withTags(1) }] }
@@ -207,7 +207,7 @@ void t.test('a run over many groups sees what earlier ones took', (t) => {
   t.end()
 })
 
-void t.test('a group goes to caches of its releases only, and others make no room for it', (t) => {
+void t.test('a group goes only to caches of its releases; others do not fill a shortage', (t) => {
   const release = { product: 'varnish', version: '7.1.1' }
   const vinyl = { product: 'vinyl', version: '9.0.1' }
   const unknown = { product: '', version: '' }
@@ -224,7 +224,7 @@ void t.test('a group goes to caches of its releases only, and others make no roo
   const input = { group, agents: indexAgents(agents), placed }
   const decision = placeGroup(input)
 
-  t.same(agentIds(decision.keep), [2, 3], 'one that was not reached again is not left')
+  t.same(agentIds(decision.keep), [2, 3], 'a holder of unknown release keeps the group')
   t.same(decision.remove, [
     {
       ...at(1, 1),

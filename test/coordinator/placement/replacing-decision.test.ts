@@ -1,4 +1,4 @@
-/** What replacing makes of placement and of a cache's desired state: properties. */
+/** Properties of replacing: placement, and the desired state of a cache. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -14,7 +14,7 @@ import type { Place } from '../../../src/coordinator/fleet/placement-input.js'
 import { placementWorlds, type PlacementWorld } from '../../support/arbitraries.js'
 import { agentIds, agentsOf, chosenOf, isAskedFor, runs, toInput } from './placement-world.js'
 
-/** Which of the groups on its agents one may take the places of. */
+/** Worlds in which the group may replace some of the groups on the agents. */
 const replacingWorlds = fc
   .tuple(placementWorlds, fc.infiniteStream(fc.boolean()))
   .map(([world, flags]) => {
@@ -29,8 +29,8 @@ const inputOf = (world: PlacementWorld, replaces: ReadonlySet<number>) => {
   return { ...input, group: { ...input.group, replaces } }
 }
 
-void t.test('of a group that takes the places of others', async (t) => {
-  await t.test('nobody else stands where it is, but whom it replaces there', (t) => {
+void t.test('a group that replaces others', async (t) => {
+  await t.test('its agents hold no conflicting group but those it replaces', (t) => {
     const property = fc.property(replacingWorlds, ({ world, replaces }) => {
       const decision = placeGroup(inputOf(world, replaces))
       for (const agent of agentsOf(world, chosenOf(decision))) {
@@ -54,7 +54,7 @@ void t.test('of a group that takes the places of others', async (t) => {
   })
 
   await t.test(
-    'each deployment has at least as many agents as without, and takes free ones first',
+    'the group misses no more agents than without replacing, and takes free ones first',
     (t) => {
       const property = fc.property(replacingWorlds, ({ world, replaces }) => {
         const without = placeGroup(toInput(world))
@@ -80,7 +80,7 @@ const program = (name: string, fqdns: readonly string[] | null): PlacedProgram =
   sha: name.padEnd(64, '0'),
 })
 
-/** One that comes, root or with domains, and those whose places it takes: a root group, or some with domains. */
+/** A group that comes, root or with domains, and those that it replaces: a root group, or some with domains. */
 const replacedPlaces: fc.Arbitrary<readonly PlacedPrograms[]> = fc
   .record({
     comesAsRoot: fc.boolean(),
@@ -108,7 +108,7 @@ const replacedPlaces: fc.Arbitrary<readonly PlacedPrograms[]> = fc
     return [comes, ...leaving]
   })
 
-void t.test('a cache on which one group takes the places of others', (t) => {
+void t.test('a cache serves before and after one group replaces others there', (t) => {
   const property = fc.property(replacedPlaces, (placed) => {
     const { desired, routings } = composeDesired(placed)
     const switched = placed
@@ -116,9 +116,9 @@ void t.test('a cache on which one group takes the places of others', (t) => {
       .map((one) => ({ ...one, current: one.candidate, candidate: null }))
     const after = composeDesired(switched).desired
 
-    t.not(desired.active, idleVclName, 'serves before')
-    t.not(after.active, idleVclName, 'and after the switch')
-    t.not(desired.active, 'cf-9-next', 'not before it')
+    t.not(desired.active, idleVclName, 'it serves before the switch')
+    t.not(after.active, idleVclName, 'it serves after the switch')
+    t.not(desired.active, 'cf-9-next', 'not the new program before the switch')
     const loaded = new Set(desired.load.map(({ name }) => name))
     for (const { name } of after.load)
       if (!loaded.has(name)) throw new Error(`${name} is not loaded before`)

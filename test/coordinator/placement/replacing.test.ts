@@ -1,4 +1,4 @@
-/** Places that pass from one group to another in a reconcile run: with the switch and not before, or not at all. */
+/** Places that pass from one group to another in a reconcile run: at the switch and not before, or not at all. */
 import t, { type Test } from 'tap'
 import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
 import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'
@@ -29,7 +29,7 @@ interface Group {
   readonly place: PlacementRecord
 }
 
-/** Two deployed root groups, each for the agents of its tag; the agent bears red, and red serves there. */
+/** Two deployed root groups, each for the agents of its tag; the agent has the tag red and serves red. */
 async function prepare(t: Test): Promise<World> {
   const service = await startService(t)
   const { queries } = service.store
@@ -117,11 +117,11 @@ for (const [from, to] of [
       t.match(await readDesired(world), { active: next.place.candidate?.name, load: { length: 1 } })
       t.match(await placesOf(world), [{ groupId: next.id, replacedBy: null }])
       const left = await findGroup(queries, { kind: 'all' }, old.id)
-      t.match(left, { deployed: true }, 'it is wanted where its tag is')
+      t.match(left, { deployed: true }, 'it stays deployed for its tag')
     },
   )
 
-void t.test('an agent that fits no more is left also when what comes does not load', async (t) => {
+void t.test('a group leaves an agent that no longer fits, even if the next fails', async (t) => {
   const world = await prepare(t)
   const { queries } = world.service.store
   await queries.updateTable('agentTags').set({ tagId: world.blue.tag }).execute()
@@ -133,7 +133,7 @@ void t.test('an agent that fits no more is left also when what comes does not lo
   t.equal((await readDesired(world)).active, 'cf-idle')
 })
 
-/** As a deploy that replaces leaves it when it was decided before this agent had loaded. */
+/** The state after a replacing deploy that was decided before this agent had loaded. */
 async function prepareLate(t: Test): Promise<World> {
   const world = await prepare(t)
   const { red, blue, agentId } = world
@@ -148,7 +148,7 @@ async function prepareLate(t: Test): Promise<World> {
   return world
 }
 
-void t.test('a late candidate that replaces takes the place when it has loaded', async (t) => {
+void t.test('a late replacing candidate takes the place once it has loaded', async (t) => {
   const world = await prepareLate(t)
   const { red, blue, service } = world
   await reconcile(world)
@@ -158,13 +158,13 @@ void t.test('a late candidate that replaces takes the place when it has loaded',
   t.match(await placesOf(world), [{ groupId: blue.id, candidate: null }])
   t.equal((await readDesired(world)).active, blue.place.candidate?.name)
   const ended = await findGroup(service.store.queries, { kind: 'all' }, red.id)
-  t.match(ended, { deployed: false }, 'and who has no other is undeployed')
+  t.match(ended, { deployed: false }, 'a group without places is undeployed')
   t.match(await readHistory(service.store.queries, red.id), [
     { action: 'undeploy', replacedBy: { id: blue.id, name: 'blue' } },
   ])
 })
 
-void t.test('one that does not load leaves it to whom it was', async (t) => {
+void t.test('a candidate that fails to load leaves the place to its holder', async (t) => {
   const world = await prepareLate(t)
   const { red, blue } = world
   await report(world, blue, 'failed')

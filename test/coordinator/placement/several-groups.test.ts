@@ -1,4 +1,4 @@
-/** What a cache with several groups must hold, in which order it changes, and what is never placed there together. */
+/** What a cache with several groups must hold, the order of its changes, and what is never placed together. */
 import fc from 'fast-check'
 import t from 'tap'
 import { findFeasible } from '../../../src/agent/apply/feasible.js'
@@ -26,7 +26,7 @@ const programs = fc.record({
   fqdns: fc.subarray(['a.example', '*.example', 'b.example'], { minLength: 1 }),
 })
 
-/** Groups with domains on one agent; names differ by group, as the tables hold it. */
+/** Groups with domains on one agent; program names differ by group, as in the tables. */
 const places: fc.Arbitrary<PlacedPrograms[]> = fc
   .uniqueArray(
     fc.record({
@@ -56,7 +56,7 @@ const places: fc.Arbitrary<PlacedPrograms[]> = fc
   )
 
 void t.test(
-  'every label that the routing VCLs return is there, whatever becomes of a candidate',
+  'every label that the routing VCLs return exists, whatever becomes of a candidate',
   (t) => {
     const property = fc.property(places, (groups) => {
       const { desired, routings } = composeDesired(groups)
@@ -81,7 +81,7 @@ void t.test(
   },
 )
 
-void t.test('phase two compiles nothing when all that load switch together', (t) => {
+void t.test('phase two compiles nothing when all loaded groups switch together', (t) => {
   const property = fc.property(places, (groups) => {
     const before = composeDesired(groups).desired
     const switched = groups.map((group) => ({
@@ -101,7 +101,7 @@ void t.test('phase two compiles nothing when all that load switch together', (t)
   t.end()
 })
 
-void t.test('whose objects a cache may serve follows from what serves there', (t) => {
+void t.test('the tenancy of a cache follows from the programs that serve there', (t) => {
   const root = { name: 'cf-1-00000001-1', sha: '1', fqdns: null }
   const named = { ...root, fqdns: ['a.example'] }
   const place = { groupId: 1, organizationId: 3, current: null, candidate: root, previous: null }
@@ -111,12 +111,12 @@ void t.test('whose objects a cache may serve follows from what serves there', (t
   t.equal(composeDesired([serving]).desired.tenancy, 'root-3')
   t.equal(composeDesired([{ ...serving, organizationId: null }]).desired.tenancy, 'root-0')
   t.equal(composeDesired([{ ...serving, current: named }]).desired.tenancy, 'domains')
-  t.same(parseSources('{"sha":"x"}').domains, [], 'what an earlier version wrote')
+  t.same(parseSources('{"sha":"x"}').domains, [], 'as written by an earlier version')
   t.end()
 })
 
 void t.test(
-  'everything is banned right before the new VCL becomes active, and not without need',
+  'everything is banned right before the new VCL becomes active, and only when needed',
   (t) => {
     const loaded = (name: string, active: boolean) => ({ name, active, labelOf: null })
     const inventory = { childRunning: true, vcls: [loaded('old', true), loaded('new', false)] }
@@ -130,16 +130,16 @@ void t.test(
     t.same(
       verbs({ banFirst: true, inventory: { childRunning: true, vcls } }),
       [],
-      'it serves already',
+      'it is active already',
     )
     const stopped = { childRunning: false, vcls: [] }
-    t.notOk(verbs({ banFirst: true, inventory: stopped }).includes('ban'), 'it has stored nothing')
+    t.notOk(verbs({ banFirst: true, inventory: stopped }).includes('ban'), 'it holds no objects')
     t.end()
   },
 )
 
 void t.test(
-  'placing many groups never puts a domain twice on an agent, or anything beside a root group',
+  'placement never puts a domain twice on an agent, nor anything beside a root group',
   (t) => {
     const groups = fc.array(
       fc.record({
@@ -184,7 +184,7 @@ void t.test(
     recordPlacement(agents, { id: 5, root: false }, { add: [], remove: [{ agentId: 1 }] })
     const deployments = [{ id: 1, min: 1, max: 1, target: withTags(1) }]
     const group = { id: 6, root: false, fqdns: ['a'], deployments }
-    t.equal(placeGroup({ group, agents, placed: [] }).add.length, 1, 'who leaves frees its names')
+    t.equal(placeGroup({ group, agents, placed: [] }).add.length, 1, 'leaving frees its domains')
     t.end()
   },
 )

@@ -1,9 +1,9 @@
-/** What is said of too few agents. */
+/** Messages about too few agents. */
 import t from 'tap'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import { describeShortages } from '../../../src/coordinator/placement/shortage.js'
 
-void t.test('of a group of the console its caches are told, not tags', (t) => {
+void t.test('the message of a console group names its caches, not tags', (t) => {
   const describe = (fitting: number): string | undefined => {
     const shortage = {
       deploymentId: 7,

@@ -1,4 +1,4 @@
-/** What is wrong is listed, found, counted and told, to whom it concerns, on both databases. */
+/** Problems are listed, filtered, counted and published to the callers that may see them, on both databases. */
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { startProblemFollower } from '../../../src/coordinator/problem-follower/problem-follower.js'
@@ -68,7 +68,7 @@ async function isToldToWhomItConcerns(t: Test, storeUrl: string): Promise<void> 
     { object: { type: 'agent', id: shared }, code: 'agent-down' },
   ])
   const [answered] = (await system.call(200, 'GET', `/agents/${own}`))['problems'] as object[] // a list of objects
-  t.match((await open(root))[0], answered ?? {}, 'as the agent itself answers it')
+  t.match((await open(root))[0], answered ?? {}, 'as in the answer of the agent')
   const listed = await eventually('the filter finds it', async () => {
     const found = await controller.call('GET', '/api/v1/agents?problems.code=cache-failing', ann)
     return found.text === '[]' ? undefined : found.text
@@ -79,25 +79,25 @@ async function isToldToWhomItConcerns(t: Test, storeUrl: string): Promise<void> 
   const foreign = await controller.call('GET', '/api/v1/agents?problems.code=*', ben)
   t.match(JSON.parse(foreign.text), [{ id: shared }])
 
-  t.same(anns.of('problem'), [], 'nothing is told before it has held')
+  t.same(anns.of('problem'), [], 'no event before it has lasted')
   controller.advance(heldMs)
   const told = await heard(anns, 'problem', {
     object: { type: 'agent', id: own, name: 'edge-own' },
   })
   t.match(told.data, { opened: [{ code: 'cache-failing', remedy: /./ }], closed: [] })
-  const ofShared = await eventually('the shared one', () => bens.of('problem')[0])
+  const ofShared = await eventually('the shared agent’s event', () => bens.of('problem')[0])
   t.match(ofShared.data, { object: { id: shared }, opened: [{ remedy: /system administrator/ }] })
 
   await setState(tenants, own, agentStates.Running)
-  await eventually('it is well', async () => (await open(root)).length === 1)
+  await eventually('its problem has ended', async () => (await open(root)).length === 1)
   controller.advance(heldMs)
-  const closed = await eventually('its end', () =>
+  const closed = await eventually('the event of its end', () =>
     anns.of('problem').find(({ data }) => JSON.stringify(data['closed']) === '["cache-failing"]'),
   )
   t.match(closed.data, { object: { id: own }, opened: [] })
   t.ok(bens.of('problem').every(({ data }) => !JSON.stringify(data).includes('edge-own')))
   const stranger = { ...root, organizationId: one, role: 'regular', grants: {} } as const
-  t.same(await open(stranger), [], 'without a permission nothing')
+  t.same(await open(stranger), [], 'nothing without a permission')
 }
 
 async function isForgottenWhatComesAndGoes(t: Test, storeUrl: string): Promise<void> {
@@ -109,17 +109,17 @@ async function isForgottenWhatComesAndGoes(t: Test, storeUrl: string): Promise<v
   startFollowed(t, tenants)
   const all = await listen(t, controller.base, system)
   const count = async () => (await readOpenProblems(queries, root, 1)).total
-  await eventually('what was wrong before it started', async () => (await count()) === 1)
+  await eventually('a problem from before the start', async () => (await count()) === 1)
   await setState(tenants, flaps, agentStates.Failing)
-  await eventually('it fails', async () => (await count()) === 2)
+  await eventually('the failing agent is counted', async () => (await count()) === 2)
   await setState(tenants, flaps, agentStates.Running)
-  await eventually('it works', async () => (await count()) === 1)
+  await eventually('it is no longer counted', async () => (await count()) === 1)
   await system.call(204, 'DELETE', `/agents/${gone}`)
-  await eventually('what is gone is not ill', async () => (await count()) === 0)
+  await eventually('a deleted agent has no problem', async () => (await count()) === 0)
   controller.advance(heldMs)
   const next = await enrol(controller, 'edge-3')
   await setState(tenants, next, agentStates.Locked)
-  await eventually('it is locked', async () => (await count()) === 1)
+  await eventually('the locked agent is counted', async () => (await count()) === 1)
   controller.advance(heldMs)
   await heard(all, 'problem', { object: { type: 'agent', id: next, name: 'edge-3' } })
   t.equal(all.of('problem').length, 1)
@@ -166,19 +166,19 @@ async function isToldOfAStage(t: Test, storeUrl: string): Promise<void> {
   )
   t.match(found, waiting)
   const { staged } = await system.call(200, 'GET', `/vclgroups/${group}`)
-  t.match(found, (staged as { problems: object[] }).problems[0] ?? {}, 'as the group answers it')
+  t.match(found, (staged as { problems: object[] }).problems[0] ?? {}, 'as the group’s answer')
   const listed = await controller.call(
     'GET',
     '/api/v1/vclgroups?staged.problems.code=place-waiting',
     system,
   )
-  t.match(JSON.parse(listed.text), [{ id: group, problems: [] }], 'the group itself is well')
+  t.match(JSON.parse(listed.text), [{ id: group, problems: [] }], 'the group itself is fine')
 
   await store.decide(async (queries) => {
     await deletePlacements(queries, { groupId: group, stage: true }, [edge])
     await deleteStage(queries, group)
   })
-  await eventually('it went with its stage', async () =>
+  await eventually('it ended with its stage', async () =>
     (await open()).every(({ object }) => object.type === 'agent'),
   )
 }
@@ -240,7 +240,7 @@ async function isToldOnceOfADeployment(t: Test, storeUrl: string): Promise<void>
       `vclgroup ${shop} load-failed`,
       `vclgroup ${site} below-min`,
     ].toSorted(),
-    'of several groups the deployment, of one the group',
+    'the deployment of several groups, else its only group',
   )
   const reader = { ...root, role: 'regular', grants: { deployment: 'read' } } as const
   t.same(
@@ -250,15 +250,15 @@ async function isToldOnceOfADeployment(t: Test, storeUrl: string): Promise<void>
       `deployment ${eu} load-failed`,
       `deployment ${us} below-min`,
     ].toSorted(),
-    'who may not read groups is told of all deployments',
+    'a caller that cannot read groups sees all deployments',
   )
 }
 
 void t.test('on SQLite', async (t) => {
-  await t.test('of a deployment once', (t) => isToldOnceOfADeployment(t, 'sqlite::memory:'))
-  await t.test('of a stage', (t) => isToldOfAStage(t, 'sqlite::memory:'))
-  await t.test('to whom it concerns', (t) => isToldToWhomItConcerns(t, 'sqlite::memory:'))
-  await t.test('not what comes and goes', (t) => isForgottenWhatComesAndGoes(t, 'sqlite::memory:'))
+  await t.test('deployment problems once', (t) => isToldOnceOfADeployment(t, 'sqlite::memory:'))
+  await t.test('problems of a stage', (t) => isToldOfAStage(t, 'sqlite::memory:'))
+  await t.test('problems by permission', (t) => isToldToWhomItConcerns(t, 'sqlite::memory:'))
+  await t.test('no transient problems', (t) => isForgottenWhatComesAndGoes(t, 'sqlite::memory:'))
 })
 
 void t.test('on PostgreSQL', async (t) => {
@@ -269,8 +269,8 @@ void t.test('on PostgreSQL', async (t) => {
     await postgres.storeUrl(),
     await postgres.storeUrl(),
   ]
-  await t.test('to whom it concerns', (t) => isToldToWhomItConcerns(t, urls[0] ?? ''))
-  await t.test('not what comes and goes', (t) => isForgottenWhatComesAndGoes(t, urls[1] ?? ''))
-  await t.test('of a stage', (t) => isToldOfAStage(t, urls[2] ?? ''))
-  await t.test('of a deployment once', (t) => isToldOnceOfADeployment(t, urls[3] ?? ''))
+  await t.test('problems by permission', (t) => isToldToWhomItConcerns(t, urls[0] ?? ''))
+  await t.test('no transient problems', (t) => isForgottenWhatComesAndGoes(t, urls[1] ?? ''))
+  await t.test('problems of a stage', (t) => isToldOfAStage(t, urls[2] ?? ''))
+  await t.test('deployment problems once', (t) => isToldOnceOfADeployment(t, urls[3] ?? ''))
 })

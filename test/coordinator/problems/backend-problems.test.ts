@@ -1,4 +1,4 @@
-/** From what is sick on which caches to what a group says: values in, values out. */
+/** From the backends that caches see sick to the problems of a group, as pure functions. */
 import fc from 'fast-check'
 import t from 'tap'
 import { judgeGroup } from '../../../src/coordinator/backends/backend-facts.js'
@@ -10,14 +10,14 @@ import { findBackendProblems } from '../../../src/coordinator/problems/find-back
 import { toProblems } from '../../../src/coordinator/problems/make-problem.js'
 
 const names = ['a', 'b', 'c', 'd', 'e']
-/** By backend: agents that serve it, and those of them that see it sick. */
+/** By backend: the agents that serve it, and those of them that see it sick. */
 const anyGroup = fc.dictionary(
   fc.constantFrom(...names),
   fc.record({ served: fc.integer({ min: 1, max: 9 }), sick: fc.nat({ max: 9 }) }),
   { minKeys: 1 },
 )
 
-void t.test('one problem while something is sick, the worse one when nothing is healthy', (t) => {
+void t.test('sick backends are one problem, a worse one when none is healthy', (t) => {
   fc.assert(
     fc.property(anyGroup, fc.nat({ max: 2 }), (group, omittedHealthy) => {
       const rows = Object.entries(group).map(([name, { served, sick }]) => ({
@@ -56,7 +56,7 @@ void t.test('one problem while something is sick, the worse one when nothing is 
   t.end()
 })
 
-void t.test('the message names the worst and counts the rest', (t) => {
+void t.test('the message names the worst backends and counts the rest', (t) => {
   const backends = new Map([...names.map((name, n) => [name, 5 - n] as const)])
   const facts = judgeGroup(
     { since: 1, lastSince: 1, agents: [], backends },
@@ -89,7 +89,7 @@ const anyReport = fc.array(anyVcl, { maxLength: 3 })
 const nothing: HealthRows = { served: [], sick: [] }
 
 void t.test(
-  'changes lead to what was reported, and a report that came twice changes nothing',
+  'changes lead to the reported state, and a repeated report changes nothing',
   (t) => {
     const now = 5_000
     const keyOf = (row: object) => JSON.stringify(Object.entries({ ...row, since: 0 }))

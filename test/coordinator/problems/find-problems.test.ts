@@ -1,4 +1,4 @@
-/** Whatever is not as it should be has a problem that says why and what mends it; what is well has none. */
+/** Everything that is not as it should be has a problem with its cause and remedy; everything else has none. */
 import fc from 'fast-check'
 import t from 'tap'
 import { findAgentProblems } from '../../../src/coordinator/problems/find-agent-problems.js'
@@ -22,7 +22,7 @@ const { Down, Failing, Locked } = agentStates
 const isIll = (state: number): boolean => [Down, Failing, Locked].some((ill) => ill === state)
 
 void t.test(
-  'an agent has a problem just when its state is none of the good ones, it drifts, or a log that should be there cannot be read',
+  'an agent has a problem exactly when it is Down, Failing, Locked, drifts, drains or lacks a log',
   (t) => {
     fc.assert(
       fc.property(agents, fc.boolean(), (agent, whole) => {
@@ -41,7 +41,7 @@ void t.test(
   },
 )
 
-void t.test('a cache that catches up with invalidations is behind, and does not fail', (t) => {
+void t.test('a cache that catches up with invalidations is behind, not failing', (t) => {
   fc.assert(
     fc.property(agents, (agent) => {
       const [found] = findAgentProblems(
@@ -54,7 +54,7 @@ void t.test('a cache that catches up with invalidations is behind, and does not 
   t.end()
 })
 
-void t.test('who only shares an agent is told nothing of what was done there', (t) => {
+void t.test('a caller that only shares an agent sees nothing of changes made there', (t) => {
   fc.assert(
     fc.property(agents, (agent) => {
       const told = JSON.stringify(findAgentProblems(agent, false))
@@ -64,7 +64,7 @@ void t.test('who only shares an agent is told nothing of what was done there', (
   t.end()
 })
 
-void t.test('a group has problems when its state is none of the good ones, and else none', (t) => {
+void t.test('a group has problems exactly when its state is not a good one', (t) => {
   const { Active, Inactive, Degraded, Error, Orphan } = deploymentStates
   fc.assert(
     fc.property(groups, (group) => {
@@ -87,7 +87,7 @@ void t.test('a group has problems when its state is none of the good ones, and e
   t.end()
 })
 
-void t.test('what a group names are its deployments and the agents that it stands on', (t) => {
+void t.test('the problems of a group name only its deployments and its agents', (t) => {
   fc.assert(
     fc.property(groups, (group) => {
       const own = new Set([
@@ -104,7 +104,7 @@ void t.test('what a group names are its deployments and the agents that it stand
   t.end()
 })
 
-void t.test('a stage has a problem just when one of its places is in trouble', (t) => {
+void t.test('a stage has a problem exactly when one of its places is in trouble', (t) => {
   fc.assert(
     fc.property(groups, ({ places }) => {
       const isBad = places.some(({ state, agentState }) => state === 'failed' || isIll(agentState))
@@ -116,7 +116,7 @@ void t.test('a stage has a problem just when one of its places is in trouble', (
   t.end()
 })
 
-void t.test('a deployment has each code of its groups once, with the objects of all', (t) => {
+void t.test('a deployment has each code of its groups once, with all their objects', (t) => {
   fc.assert(
     fc.property(fc.array(groups, { maxLength: 4 }), (several) => {
       const ofGroups = several.map((group) => findPlaceProblems(group, null))
@@ -141,7 +141,7 @@ void t.test('a deployment has each code of its groups once, with the objects of 
   t.end()
 })
 
-void t.test('an invalidation has a problem when caches did not do it', (t) => {
+void t.test('an invalidation has a problem when caches did not execute it', (t) => {
   const { Failed, Retrying, Waiting } = invalidationStates
   const entry = { id: 7, updatedAt: nowMs - 1000, finishedAt: null, expiresAt: nowMs + 1000 }
   for (const state of Object.values(invalidationStates)) {
@@ -154,7 +154,7 @@ void t.test('an invalidation has a problem when caches did not do it', (t) => {
 })
 
 void t.test(
-  'a certificate warns three weeks before it expires, and is an error in its last',
+  'a certificate is a warning three weeks before it expires, an error in its last week',
   (t) => {
     const days = (count: number): number => nowMs + count * 24 * 3600 * 1000
     const severityAt = (notAfter: number): number =>
@@ -178,7 +178,7 @@ void t.test(
   },
 )
 
-void t.test('a certificate has problems when its state is none of the good ones', (t) => {
+void t.test('a certificate has problems exactly when its state is not a good one', (t) => {
   const { Degraded, Error, Orphan } = deploymentStates
   const agent = { id: 1, name: 'edge-1', state: Down }
   const places = [{ agent, hasFailed: false, error: null }]
@@ -194,7 +194,7 @@ void t.test('a certificate has problems when its state is none of the good ones'
   t.end()
 })
 
-void t.test('a rollback is named where there is a group to roll back', (t) => {
+void t.test('a remedy names a rollback only where there is a group to roll back', (t) => {
   const names = (found: readonly { readonly remedy: string }[]) =>
     found.filter(({ remedy }) => remedy.includes('rollback')).length
   fc.assert(
@@ -208,7 +208,7 @@ void t.test('a rollback is named where there is a group to roll back', (t) => {
   t.end()
 })
 
-void t.test('problems are told worst first, each with the severity of its code', (t) => {
+void t.test('problems are listed worst first, each with the severity of its code', (t) => {
   fc.assert(
     fc.property(groups, (group) => {
       const told = toProblems(findPlaceProblems(group, 'shop'), () => nowMs)
@@ -224,7 +224,7 @@ void t.test('problems are told worst first, each with the severity of its code',
   t.end()
 })
 
-void t.test('a rollout has a problem just while it is paused', (t) => {
+void t.test('a rollout has a problem only while it is paused', (t) => {
   const group = { id: 7, name: 'shop' }
   for (const state of Object.values(rolloutStates))
     for (const isHeld of [false, true]) {

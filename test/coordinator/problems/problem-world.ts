@@ -1,4 +1,4 @@
-/** Conditions of what can be ill, of every kind. */
+/** Generated conditions of everything that can have problems. */
 import fc from 'fast-check'
 import type { DriftRecord } from '../../../src/coordinator/fleet/agent-queries.js'
 import { stateOfGroup, type PlacementState } from '../../../src/coordinator/fleet/vcl-group.js'
@@ -83,7 +83,7 @@ export const groups: fc.Arbitrary<JudgedPlaces> = fc
     return { ...group, state: stateOfGroup(condition), places: named, failedDeploy }
   })
 
-/** What holds of whatever is found. */
+/** What must hold for every finding. */
 export function isTold({ message, remedy, sinceMs }: Finding): boolean {
   const isLine = [message, remedy].every((one) => one.length > 10 && !one.includes('\n'))
   return isLine && message.length < 500 && (sinceMs === null || sinceMs <= nowMs)

@@ -1,6 +1,6 @@
 /**
- * The course of a rollout, with the places that it moves: whatever is seen in whatever order, at most the waves that were begun
- * have the new release, a verdict once reached is not lost, and it ends.
+ * The course of a rollout, with the places that it moves: whatever the order of observations, at most the waves that were begun have the
+ * new release, a verdict once reached is not lost, and the rollout ends.
  */
 import fc from 'fast-check'
 import t from 'tap'
@@ -33,7 +33,7 @@ const rules: fc.Arbitrary<WaveRule[]> = fc
   .uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 })
   .map((counts) => counts.toSorted((a, b) => a - b).map((count) => ({ count })))
 
-/** What may happen between two looks. */
+/** What may happen between two observations. */
 const events = fc.oneof(
   fc.record({ do: fc.constant('report' as const), agent: fc.nat({ max: 11 }) }),
   fc.record({ do: fc.constant('flip' as const), agent: fc.nat({ max: 11 }) }),
@@ -56,14 +56,14 @@ interface World {
   rollout: RolloutRecord
   places: PlacementRecord[]
   readonly away: Set<number>
-  /** Had the new release. */
+  /** Agents that ever had the new release. */
   readonly had: Set<number>
   readonly banned: number[]
   readonly min: number
 }
 
 void t.test(
-  'any course ends, never has more than its waves on the new release, nor fewer than min serving',
+  'every course ends; at most its begun waves have the new release, and min keeps serving',
   (t) => {
     const beginnings = fc.record({
       agents: fc.integer({ min: 1, max: 12 }),
@@ -100,7 +100,7 @@ void t.test(
   },
 )
 
-/** It has ended, or waits for a person; who had the new release is back, and was banned once. */
+/** The rollout has ended or waits for a person; agents that had the new release are back, and were banned once. */
 function requireEnd({ rollout: { state, sources }, places, had, banned }: World): void {
   if (!isEnded(state) && state !== rolloutStates.Paused) throw new Error(`it stays ${state}`)
   const isBack = state > rolloutStates.Succeeded
@@ -112,7 +112,7 @@ function requireEnd({ rollout: { state, sources }, places, had, banned }: World)
     throw new Error(`banned on ${banned.join()}, served on ${toBan.join()}`)
 }
 
-/** All agents are back, report what they are to hold, and nothing is wrong: what runs comes to its end. */
+/** All agents return and report the desired state, and nothing is wrong: a running rollout comes to its end. */
 function settle(world: World): void {
   world.away.clear()
   for (let round = 0; round < 60; round += 1) {
@@ -199,7 +199,7 @@ function happen(
       if (!world.away.delete(event.agent)) world.away.add(event.agent)
       return
     case 'restart':
-      // What another process reads is what was written.
+      // Another process reads what was written.
       world.rollout = JSON.parse(JSON.stringify(world.rollout)) as RolloutRecord
       return
     case 'join':
@@ -213,7 +213,7 @@ function happen(
   }
 }
 
-/** One that begins to fit serves the new release once the last wave has begun; before, nobody judges it. */
+/** An agent that begins to fit serves the new release once the last wave has begun; before, it is not judged. */
 function join(world: World): void {
   const { state, wave, waves, sources, revision } = world.rollout
   if (state >= rolloutStates.RollingBack || wave < waves.length) return
@@ -225,11 +225,11 @@ function join(world: World): void {
   world.had.add(agentId)
 }
 
-/** How a switch that was wanted there ended. */
+/** Reports the result of the switch that the agent was to make. */
 function change(world: World, agentId: number, state: 'applied' | 'failed'): void {
   world.places = world.places.map((place) => {
     if (place.agentId !== agentId) return place
-    // It had to be loaded anew.
+    // It had to be loaded again.
     if (place.state === 'wanted' && place.candidateState === 'pending')
       return switchPlacement({ ...place, candidateState: 'loaded' }, place.wantedRevision)
     return place.state === 'applying'
@@ -317,7 +317,7 @@ function findShort({ places, away, min }: World): string | null {
   return findBelowMin([{ id: 1, name: 'web', min }], places, (agentId) => !away.has(agentId))
 }
 
-/** A rollout takes no cache from those that serve, and goes no further where others are lost. */
+/** A rollout leaves every cache serving, and does not continue where others are lost. */
 function requireMin(world: World): void {
   const { state } = world.rollout
   const isGoingOn = state === rolloutStates.Switching || state === rolloutStates.Baking
@@ -326,7 +326,7 @@ function requireMin(world: World): void {
   if (idle.length > 0) throw new Error(`agent ${idle[0]?.agentId ?? 0} serves nothing`)
 }
 
-/** Without a bake the next wave begins with the decision that the last one has switched. */
+/** Without a bake the next wave begins with the decision that the previous one has switched. */
 function requireBake({ rollout: { state, policy, waves } }: World): void {
   if (policy.bake === 0 && state === rolloutStates.Baking) throw new Error('it bakes for nothing')
   const hasUntimed = waves.some(({ verdict, switchedAt, pausedAt }) =>

@@ -1,4 +1,4 @@
-/** What work in steps answers, without pauses between them. */
+/** Runs work in steps without pauses between them and returns its result. */
 export function finish<T>(steps: Generator<void, T, void>): T {
   for (;;) {
     const step = steps.next()

@@ -1,4 +1,4 @@
-/** A freeze and the rollouts that it meets. */
+/** A freeze and the rollouts that it affects. */
 import t from 'tap'
 import { findFreezeStep } from '../../../src/coordinator/rollouts/hold-frozen.js'
 import { rolloutStates } from '../../../src/resources/rollout.js'
@@ -8,7 +8,7 @@ import { makeRollout } from './made-rollout.js'
 
 const { Loading, Switching, Baking, Paused, RollingBack } = rolloutStates
 
-void t.test('a freeze pauses what runs, and what it paused goes on when it ends', async (t) => {
+void t.test('a freeze pauses running rollouts, and its end resumes them', async (t) => {
   const service = await startService(t)
   const { queries } = service.store
   const organizationId = await addOrganization(queries, 'red')
@@ -34,13 +34,13 @@ void t.test('a freeze pauses what runs, and what it paused goes on when it ends'
   t.equal(await find({ state: Baking, startedAt: now + 1 }), undefined, 'it was forced')
   const { waves } = makeRollout({ groupId: 1, groupName: 'site', organizationId })
   const forced = (forcedAt: number) => waves.map((wave) => ({ ...wave, forcedAt }))
-  t.equal(await find({ state: Baking, waves: forced(now) }), undefined, 'to go on was forced')
-  t.match(await find({ state: Baking, waves: forced(now - 1) }), { do: 'pause' }, 'an earlier one')
+  t.equal(await find({ state: Baking, waves: forced(now) }), undefined, 'continuing was forced')
+  t.match(await find({ state: Baking, waves: forced(now - 1) }), { do: 'pause' }, 'forced earlier')
 
   const step = await find({ state: Baking })
   const held = { state: Paused, reason: step?.do === 'pause' ? step.reason : '' } as const
   t.equal(await find(held), undefined, 'it stays paused')
   await freeze({ until: Math.floor(now / 1000) - 1, reason: 'the sale', since: now - 2000 })
   t.same(await find(held), { do: 'bakeAnew' })
-  t.equal(await find({ ...held, reason: 'paused by anna' }), undefined, 'a person resumes it')
+  t.equal(await find({ ...held, reason: 'paused by anna' }), undefined, 'only a person resumes it')
 })

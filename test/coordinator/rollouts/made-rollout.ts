@@ -1,4 +1,4 @@
-/** A rollout's row, as a deploy would have left it. */
+/** A rollout's row, as a deploy leaves it. */
 import type { insertRollout } from '../../../src/coordinator/fleet/rollout-queries.js'
 import { completePolicy } from '../../../src/coordinator/rollouts/policy.js'
 import { rolloutStates } from '../../../src/resources/rollout.js'
@@ -15,7 +15,7 @@ const sources = {
   releases: null,
 }
 
-/** Succeeded, unless told otherwise. */
+/** Succeeded by default. */
 export function makeRollout(
   given: Partial<NewRollout> & Pick<NewRollout, 'groupId' | 'groupName' | 'organizationId'>,
 ): NewRollout {

@@ -1,4 +1,4 @@
-/** What is kept of what agents observe, and of which release it is: values in, values out. */
+/** What is kept of the observations of agents, and their release, as pure functions. */
 import fc from 'fast-check'
 import t from 'tap'
 import { createInProcessBus } from '../../../src/coordinator/bus/in-process.js'
@@ -20,7 +20,7 @@ import { makeRollout } from './made-rollout.js'
 
 const nothing = { figures: null, backendFailures: 0, restarts: 0 }
 
-/** One a second, the last one at `until`. */
+/** One span a second, the last one at `until`. */
 function makeSpans(programs: readonly string[], until = programs.length * 1000): Span[] {
   return programs.map((program, at) => ({
     ...nothing,
@@ -31,7 +31,7 @@ function makeSpans(programs: readonly string[], until = programs.length * 1000):
   }))
 }
 
-void t.test('all of 15 minutes is kept, in few pieces, each of one program', (t) => {
+void t.test('the last 15 minutes are kept whole, in few pieces of one program each', (t) => {
   const runs = fc.array(fc.record({ program: fc.constantFrom('a', 'b'), count: fc.nat(400) }), {
     maxLength: 5,
   })
@@ -65,7 +65,7 @@ void t.test('all of 15 minutes is kept, in few pieces, each of one program', (t)
   t.end()
 })
 
-void t.test('what was served before says nothing of what is served now', (t) => {
+void t.test('observations of an earlier program do not count for the current one', (t) => {
   const spans = makeSpans(['new', 'new', 'old', 'old', 'old', 'new', 'new'])
   const { since, before } = splitAtSwitch(spans, 'new')
   t.same(since, spans.slice(5))
@@ -75,7 +75,7 @@ void t.test('what was served before says nothing of what is served now', (t) => 
   t.end()
 })
 
-void t.test('a clock that is moved takes nothing from what was observed', async (t) => {
+void t.test('moving the clock loses no observation', async (t) => {
   const bus = createInProcessBus()
   t.teardown(() => bus.close())
   let now = 1_700_000_000_000
@@ -99,7 +99,7 @@ void t.test('a clock that is moved takes nothing from what was observed', async 
     session = order.session
   })
   observations.observe([rollout])
-  await eventually('it is asked for', () => session !== '')
+  await eventually('observation is requested', () => session !== '')
   const span = { ...nothing, figures: null, seconds: 1, backendRequests: 100, ageMs: 0 }
   const tell = (program: string, isWhole: boolean): void => {
     const spans = [{ ...span, program }]
@@ -117,7 +117,7 @@ void t.test('a clock that is moved takes nothing from what was observed', async 
     now += movedMs
     tell(made.sources.programName, false)
   }
-  await eventually('all has come', () => observations.read(rollout, 1).since.length === 2)
+  await eventually('all have arrived', () => observations.read(rollout, 1).since.length === 2)
   t.equal(observations.read(rollout, 1).before.length, 1)
   observations.close()
 })

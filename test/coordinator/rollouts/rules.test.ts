@@ -1,4 +1,4 @@
-/** Policies, waves and gates: what is taken, in which order agents go, and when a gate fails. */
+/** Policies, waves and gates: what is valid, the order of agents, and when a gate fails. */
 import fc from 'fast-check'
 import t from 'tap'
 import { divideIntoWaves } from '../../../src/coordinator/rollouts/divide-waves.js'
@@ -49,7 +49,7 @@ void t.test('every agent is in one wave, totals are kept, and no wave is empty',
   t.end()
 })
 
-void t.test('tags take those that have all of them; named agents are waited for', (t) => {
+void t.test('tags select agents that have all of them; named agents are waited for', (t) => {
   const agents = [1, 2, 3, 4].map((id) => ({ id, tagIds: id < 3 ? [5, 6] : [5], isNew: false }))
   const waves = divideIntoWaves(
     [{ agents: [{ id: 4 }] }, { tags: [{ id: 5 }, { id: 6 }] }],
@@ -67,7 +67,7 @@ void t.test('tags take those that have all of them; named agents are waited for'
   t.end()
 })
 
-void t.test('a policy is completed, and what is wrong is named', (t) => {
+void t.test('a policy is completed with defaults; an error names the wrong key', (t) => {
   t.match(completePolicy({ waves: [{ count: 1 }] }, root), {
     bake: 60,
     maxBake: 60,
@@ -99,7 +99,7 @@ void t.test('a policy is completed, and what is wrong is named', (t) => {
   t.end()
 })
 
-/** So many seconds with so many requests each. */
+/** Returns `count` seconds with so many requests each. */
 function seconds(count: number, requests: number, of: Partial<Figures> = {}): Seconds[] {
   const { errors = 0, hits = requests, ms = 1 } = of
   const firstByte = Array.from({ length: 14 }, (_, at) => (at === ms ? requests : 0))
@@ -111,7 +111,7 @@ function seconds(count: number, requests: number, of: Partial<Figures> = {}): Se
 interface Figures {
   readonly errors: number
   readonly hits: number
-  /** Its place among the bounds. */
+  /** Its index among the bounds. */
   readonly ms: number
   readonly failures: number
 }
@@ -126,7 +126,7 @@ function judge(gate: GateRule, switched: ObservedAgent[], control: Seconds[] = [
   return judgeTogether(finish(judgeGates(gates.slice(0, 1), { switched, control, webhooks: [] })))
 }
 
-void t.test('a gate fails once it was out of its limit for long enough', (t) => {
+void t.test('a gate fails once it was outside its limit for long enough', (t) => {
   const gate = { name: 'errors', max: 0.05, for: 10 } as const
   const bad = seconds(1, 50, { errors: 5 })[0]
   const course = (count: number) => [
@@ -145,7 +145,7 @@ void t.test('a gate fails once it was out of its limit for long enough', (t) => 
   t.end()
 })
 
-void t.test('a few errors more than the limit, as chance has them, fail nothing', (t) => {
+void t.test('a few errors over the limit, within chance, do not fail a gate', (t) => {
   const seen = (errors: number) => [...seconds(10, 10), ...seconds(1, 100, { errors })]
   const gate = { name: 'errors', max: 0.01, for: 1 } as const
   t.match(judge(gate, [agent(seen(2))]), { verdict: 'inconclusive', why: /no more than chance/ })
@@ -154,7 +154,7 @@ void t.test('a few errors more than the limit, as chance has them, fail nothing'
   t.end()
 })
 
-void t.test('few requests, no log and nothing to compare with are inconclusive', (t) => {
+void t.test('few requests, no log and no comparison are inconclusive', (t) => {
   const few = judge({ name: 'errors' }, [agent(seconds(10, 1))])
   t.match(few, { verdict: 'inconclusive', why: /10 of 100 requests/ })
   const blind = seconds(20, 50).map((one) => ({ ...one, figures: null }))
@@ -164,12 +164,12 @@ void t.test('few requests, no log and nothing to compare with are inconclusive',
   t.end()
 })
 
-void t.test('baseline and control: both that exist must be exceeded', (t) => {
+void t.test('of baseline and control, all that exist must be exceeded', (t) => {
   const gate = { name: 'errors', factor: 2 } as const
   const seen = seconds(20, 100, { errors: 5 })
   const [calm, ill] = [seconds(20, 100, { errors: 1 }), seconds(20, 100, { errors: 4 })]
   t.equal(judge(gate, [agent(seen, { before: calm })]).verdict, 'fail')
-  t.equal(judge(gate, [agent(seen, { before: calm })], ill).verdict, 'pass', 'all have it')
+  t.equal(judge(gate, [agent(seen, { before: calm })], ill).verdict, 'pass', 'control has it too')
   t.equal(judge(gate, [agent(seen, { before: calm })], calm).verdict, 'fail')
   const slight = seconds(20, 10_000, { errors: 8 })
   t.equal(judge(gate, [agent(slight, { before: seconds(20, 10_000) })]).verdict, 'pass', 'a floor')
@@ -188,7 +188,7 @@ void t.test('baseline and control: both that exist must be exceeded', (t) => {
   t.end()
 })
 
-void t.test('a child that died fails at once; too few healthy backends fail', (t) => {
+void t.test('a restart of the child fails at once; too few healthy backends fail', (t) => {
   const died = [{ ...seconds(1, 0)[0], restarts: 1 } as Seconds]
   t.match(judge({ name: 'restarts' }, [agent(died)]), {
     verdict: 'fail',

@@ -1,4 +1,4 @@
-/** Gates that ask a webhook: when they are asked, what its answers mean, and that nothing waits for it. */
+/** Webhook gates: when webhooks are asked, what their answers mean, and that nothing waits for them. */
 import type { ServerResponse } from 'node:http'
 import fc from 'fast-check'
 import { pino } from 'pino'
@@ -31,7 +31,7 @@ function makeBaking(change: Partial<RolloutRecord> = {}, webhookIds = [1]): Roll
   return { ...made, id: 1, organization: null, epoch: 1, ...baking, ...change }
 }
 
-void t.test('what is no verdict is inconclusive, whatever was answered', (t) => {
+void t.test('an answer without a verdict is inconclusive, whatever it holds', (t) => {
   const read = (answer: string | null, isDelivered = true) =>
     readGateAnswer({ isDelivered, status: 200, answer, error: isDelivered ? null : 'no answer' })
   t.same(read('{"verdict": "pass"}'), { verdict: 'pass', reason: null })
@@ -55,7 +55,7 @@ void t.test('what is no verdict is inconclusive, whatever was answered', (t) => 
   t.end()
 })
 
-void t.test('its newest answer decides the gate, and of none it is inconclusive', (t) => {
+void t.test('the newest answer decides the gate; without one it is inconclusive', (t) => {
   const { gates } = makeBaking({}, [1, 2]).policy
   const judge = (...webhooks: Parameters<typeof judgeGates>[1]['webhooks']) =>
     judgeTogether(finish(judgeGates(gates.slice(0, 2), { switched: [], control: [], webhooks })))
@@ -77,7 +77,7 @@ interface Asked extends WebhookQuestion {
   readonly answer: (verdict: 'pass' | 'fail') => void
 }
 
-/** Answers when it is told to. */
+/** Holds questions until the test answers them. */
 function holdQuestions() {
   const asked: Asked[] = []
   const ask: AskWebhook = (question, signal) =>
@@ -93,7 +93,7 @@ function holdQuestions() {
   return { asked, gates: createWebhookGates(ask, silent) }
 }
 
-void t.test('each is asked once when the wave has switched, and not again meanwhile', async (t) => {
+void t.test('each webhook is asked once after the switch, and not again meanwhile', async (t) => {
   const { asked, gates } = holdQuestions()
   const baking = makeBaking({}, [5, 6])
   for (const state of [rolloutStates.Switching, rolloutStates.Paused, rolloutStates.RollingBack])
@@ -105,24 +105,24 @@ void t.test('each is asked once when the wave has switched, and not again meanwh
     asked.map(({ webhookId }) => webhookId),
     [5, 6],
   )
-  t.same(gates.read(baking), [null, null, null], 'a hanging one is no answer')
+  t.same(gates.read(baking), [null, null, null], 'a pending question has no answer')
   asked[0]?.answer('fail')
-  await eventually('it has come', () => gates.read(baking)[0]?.verdict === 'fail')
+  await eventually('the answer arrives', () => gates.read(baking)[0]?.verdict === 'fail')
   gates.ask([baking])
-  t.equal(asked.length, 2, 'not before 10 s are over')
+  t.equal(asked.length, 2, 'not again within 10 s')
 
   const anew = { ...baking, epoch: 2 }
-  t.same(gates.read(anew), [], 'what was said of an earlier bake is not said of this one')
+  t.same(gates.read(anew), [], 'an answer of an earlier bake does not count')
   gates.ask([anew])
   t.equal(asked.length, 4)
   asked[1]?.answer('fail')
   asked[3]?.answer('pass')
-  await eventually('it has come', () => gates.read(anew)[1]?.verdict === 'pass')
-  t.equal(gates.read(anew)[0], null, 'an answer that came late is none')
+  await eventually('the answer arrives', () => gates.read(anew)[1]?.verdict === 'pass')
+  t.equal(gates.read(anew)[0], null, 'a late answer is ignored')
   await gates.close()
 })
 
-void t.test('many that hang leave room for those of others', async (t) => {
+void t.test('hanging webhooks of one owner leave room for those of others', async (t) => {
   const { asked, gates } = holdQuestions()
   const many = Array.from({ length: 200 }, (_, at) => makeBaking({ id: at + 1, organizationId: 1 }))
   const other = makeBaking({ id: 1000, organizationId: 2 })
@@ -190,12 +190,12 @@ void t.test('the rollout is posted to the webhook of its owner', async (t) => {
 
   const away = { verdict: 'inconclusive', reason: 'the webhook is gone, or turned off' }
   const others = makeBaking({ organizationId: null })
-  t.same(await ask({ webhookId, rollout: others }, signal), away, 'it is another owner’s')
+  t.same(await ask({ webhookId, rollout: others }, signal), away, 'it has another owner')
   receiver.answer = (response) => held.push(response)
   const stopping = new AbortController()
   const count = receiver.received.length
   const stopped = ask({ webhookId, rollout }, stopping.signal)
-  await eventually('it hangs', () => receiver.received.length > count)
+  await eventually('the webhook is called', () => receiver.received.length > count)
   stopping.abort()
   t.match(await stopped, { verdict: 'inconclusive', reason: 'the coordinator stops' })
   await ann.call(200, 'PUT', `/webhooks/${webhookId}`, { enabled: false })

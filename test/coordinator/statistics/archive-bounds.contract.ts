@@ -1,11 +1,11 @@
-/** How large the archive gets, and what a kill takes from it, on both databases. */
+/** The size limits of the archive, and what a kill loses, on both databases. */
 import type { Test } from 'tap'
 import { spanOf } from '../../../src/coordinator/statistics/archive/archives.js'
 import { planArchive } from '../../../src/coordinator/statistics/store/local-archive.js'
 import { begin, names, openArchive, read, record, show, stepMs } from './archive.contract.js'
 
 const plan = planArchive(stepMs)
-/** After so long the coarsest archive is overwritten. */
+/** The coarsest archive is overwritten after this time. */
 const longestMs = plan.rows * spanOf(plan, plan.archives - 1)
 
 export async function testBounds(t: Test, makeUrl: () => Promise<string>): Promise<void> {
@@ -51,7 +51,7 @@ export async function testBounds(t: Test, makeUrl: () => Promise<string>): Promi
   })
 
   await t.test(
-    'beyond a quarter of all series only counters begin new ones, up to the last',
+    'beyond a quarter of all series only counters begin new ones, up to the limit',
     async (t) => {
       const archive = await openArchive(await makeUrl(), { seriesMost: 1000 })
       const groups = Array.from({ length: 52 }, (_, at) => at)
@@ -86,14 +86,14 @@ export async function testBounds(t: Test, makeUrl: () => Promise<string>): Promi
       t.equal(await countKept(3, third, 2), 300, 'a thousand in all')
       t.match(archive.warnings.slice(1), [/^all series .* taken/])
       await record(archive, 1, { from: 2, to: 4, list: [...first, 'GROUP.51.requests'] })
-      t.equal(await countKept(1, domains, 4), 300, 'what was begun goes on')
+      t.equal(await countKept(1, domains, 4), 300, 'existing series continue')
       t.equal(await countKept(1, ['GROUP.51.requests'], 4), 0)
       t.equal(planArchive(stepMs).seriesMost, 500_000)
       await archive.close()
     },
   )
 
-  await t.test('lists of series that no row can have any more are forgotten', async (t) => {
+  await t.test('lists of series that no row can use any more are deleted', async (t) => {
     const archive = await openArchive(await makeUrl())
     const away = ['VBE.away.conn', ...names]
     await record(archive, 7, { from: 0, to: 2 })
@@ -107,15 +107,15 @@ export async function testBounds(t: Test, makeUrl: () => Promise<string>): Promi
       show(await read(archive, [agentId], { steps: 4 })).map(([end]) => end)
 
     await archive.retain([7, 9], begin + longestMs)
-    t.same(await ends(7), [1, 2, 3, 4], 'rows may still have them')
+    t.same(await ends(7), [1, 2, 3, 4], 'rows may still use them')
     await archive.retain([7, 9], begin + longestMs + 1)
-    t.same(await ends(7), [3, 4], 'that of the cache as it is now is kept')
-    t.same(await ends(9), [1, 2], 'also of a cache that is away')
+    t.same(await ends(7), [3, 4], 'the current list of the cache is kept')
+    t.same(await ends(9), [1, 2], 'also that of an absent cache')
 
     await record(archive, 8, { from: 2, to: 4 })
     await archive.commit()
     await archive.retain([7, 8, 9], begin + longestMs + 2)
-    t.same(await ends(8), [3, 4], 'one that comes back is kept anew')
+    t.same(await ends(8), [3, 4], 'a list in use again is kept')
     await archive.close()
   })
 }

@@ -1,4 +1,4 @@
-/** The archive in PostgreSQL, and two coordinators that have one. */
+/** The archive in PostgreSQL, and two coordinators that share it. */
 import t from 'tap'
 import { startPostgres } from '../../support/postgres.js'
 import { testBounds } from './archive-bounds.contract.js'
@@ -11,7 +11,7 @@ void t.test('the archive in PostgreSQL', async (t) => {
   await testBounds(t, () => server.url())
 })
 
-void t.test('who does not have the cache any more writes nothing of it', async (t) => {
+void t.test('a coordinator that no longer has the cache writes nothing of it', async (t) => {
   const url = await server.url()
   const [late, now] = await Promise.all([openArchive(url), openArchive(url)])
   await record(late, 7, { from: 0, to: 2 })
@@ -30,17 +30,17 @@ void t.test('who does not have the cache any more writes nothing of it', async (
     [7, 6],
     [8, 7],
   ])
-  t.equal((await read(now, [8], { steps: 8 })).values.length, 4, 'of the others it does')
+  t.equal((await read(now, [8], { steps: 8 })).values.length, 4, 'other caches are still written')
   await late.close()
   await now.close()
 })
 
-void t.test('a cache that comes back from another coordinator is written again', async (t) => {
+void t.test('a cache that returns from another coordinator is written again', async (t) => {
   const url = await server.url()
   const [one, two] = await Promise.all([openArchive(url), openArchive(url)])
   const take = async (archive: typeof one, from: number): Promise<void> => {
     await record(archive, 7, { from, to: from + 2 })
-    // The link ends before they are committed.
+    // The link ends before the samples are committed.
     archive.release(7)
   }
   await take(one, 0)
@@ -53,7 +53,7 @@ void t.test('a cache that comes back from another coordinator is written again',
   await read(one, [7], { steps: 11 }) // which has taken them
   await take(two, 12)
   await two.commit()
-  // What waited when the other one claimed it came too late.
+  // Samples that waited when the other coordinator claimed the cache came too late.
   await take(one, 15)
   await one.commit()
 
@@ -64,14 +64,14 @@ void t.test('a cache that comes back from another coordinator is written again',
   await Promise.all([one.close(), two.close()])
 })
 
-void t.test('two that open an empty database at once both find the tables', async (t) => {
+void t.test('coordinators that open an empty database at once all find the tables', async (t) => {
   const url = await server.url()
   const archives = await Promise.all([1, 2, 3].map(() => openArchive(url)))
   await Promise.all(archives.map((archive) => archive.close()))
   t.pass()
 })
 
-void t.test('samples wait while the server is away, and are written when it is back', async (t) => {
+void t.test('samples wait while the server is down and are written when it is back', async (t) => {
   const archive = await openArchive(await server.url())
   // Twenty rows of two series.
   const small = await openArchive(await server.url(), { unwrittenMost: 40 })
@@ -93,7 +93,7 @@ void t.test('samples wait while the server is away, and are written when it is b
   t.equal((await read(archive, [7], { steps: 4 })).values.length, 4)
   const ends = show(await read(small, [7], { steps: 100 })).map(([end]) => end)
   t.same(ends.slice(0, 2), [1, 2])
-  t.ok(ends.length > 5 && ends.length <= 22, 'of too many the oldest are lost')
+  t.ok(ends.length > 5 && ends.length <= 22, 'over the limit the oldest are lost')
   t.equal(ends.at(-1), 100)
   await archive.close()
   await small.close()

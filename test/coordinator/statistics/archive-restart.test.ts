@@ -1,4 +1,4 @@
-/** An archive whose thread dies: it comes back by itself, with all that was committed. */
+/** An archive whose thread dies restarts by itself, with all that was committed. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.js'
 import { root } from '../../support/root.js'
 import { begin, names, stepMs } from './archive.contract.js'
 
-/** archive-thread-that-dies.mjs. */
+/** archive-thread-that-dies.mjs dies when this agent is released. */
 const deadly = 666
 
 async function start(t: Test): Promise<{ archive: StatisticsArchive; warnings: string[] }> {
@@ -44,7 +44,7 @@ async function read(archive: StatisticsArchive): Promise<number[]> {
   return [...(series[0]?.values ?? [])]
 }
 
-void t.test('a thread that dies is followed by another, and samples wait for it', async (t) => {
+void t.test('a thread that dies is replaced, and samples wait for the next one', async (t) => {
   const { archive, warnings } = await start(t)
   record(archive, 1)
   record(archive, 2)
@@ -61,12 +61,12 @@ void t.test('a thread that dies is followed by another, and samples wait for it'
   await t.rejects(archive.commit(), { message: 'there are no statistics: its thread ended' })
   record(archive, 4)
   const again = await eventually('it answers once more', () => read(archive))
-  t.same(again, [1, 2, 4], 'what was not committed is a gap')
+  t.same(again, [1, 2, 4], 'uncommitted samples are a gap')
   await archive.close()
   t.equal(warnings.length, 2)
 })
 
-void t.test('it is closed while there is no thread', async (t) => {
+void t.test('the archive can be closed while it has no thread', async (t) => {
   const { archive, warnings } = await start(t)
   archive.release(deadly)
   await t.rejects(read(archive))

@@ -17,7 +17,7 @@ void t.test('the archive in a SQLite file', async (t) => {
 })
 
 void t.test(
-  'the file is readable by its owner only, and as large as docs/statistics.md says',
+  'the file is readable by its owner only and has the size given in docs/statistics.md',
   async (t) => {
     const path = join(t.testdir(), 'statistics.db')
     const list = defaultCounters.slice(0, 40).map(({ name }) => name)
@@ -33,13 +33,13 @@ void t.test(
     const held = await fill(0, full)
     const formula = list.length * archivesMost * rows * 20
     t.ok(held > formula, 'it is full')
-    // A quarter more for pages; what does not grow with the rows is a part of so few.
+    // A quarter more for pages, and a constant part that counts with so few rows.
     t.ok(held < 1.25 * formula + (128 << 10), `${held} bytes, by the formula ${formula}`)
-    t.equal(await fill(full, full + 1000), held, 'and grows no more')
+    t.equal(await fill(full, full + 1000), held, 'it does not grow further')
   },
 )
 
-void t.test('a file that cannot be opened is said, and is not a crash', async (t) => {
+void t.test('a file that cannot be opened is an error, not a crash', async (t) => {
   await t.rejects(openRows(`sqlite:${t.testdir()}`), {
     kind: 'unavailable',
     message: /^the statistics cannot be used: /,

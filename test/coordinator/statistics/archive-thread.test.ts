@@ -1,4 +1,4 @@
-/** The archive in its thread: batches over, answers back, and what happens when the thread cannot work. */
+/** The archive in its thread: batches sent, answers received, and what happens when the thread cannot work. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -61,7 +61,7 @@ async function startIn(t: Test): Promise<Started & { readonly url: string }> {
   return { ...(await start(url)), url }
 }
 
-void t.test('caches with other counters go over side by side, and are there again', async (t) => {
+void t.test('caches with different counters are recorded together and read back', async (t) => {
   const { archive, commits, url } = await startIn(t)
   record(archive, 1, names)
   record(archive, 2, [...names])
@@ -87,7 +87,7 @@ void t.test('caches with other counters go over side by side, and are there agai
   t.same(again.warnings, [])
 })
 
-void t.test('an archive that cannot be opened is said, and opened once it can be', async (t) => {
+void t.test('an archive that cannot be opened is reported, and opened once ready', async (t) => {
   const path = join(t.testdir({ 'statistics.db': 'no database' }), 'statistics.db')
   const { archive, warnings } = await start(`sqlite:${path}`)
   const reason = /^there are no statistics: the statistics cannot be used: .* not a database$/
@@ -95,12 +95,12 @@ void t.test('an archive that cannot be opened is said, and opened once it can be
   record(archive, 1, names)
   await rm(path)
   const values = await eventually('it answers', () => read(archive, 1, 'MAIN.cache_hit'))
-  t.same(values, [1, 2, 3], 'samples have waited')
+  t.same(values, [1, 2, 3], 'samples were kept')
   await archive.close()
   t.same(new Set(warnings), new Set(['the archive cannot be started; trying on']))
 })
 
-void t.test('after its end it answers no more, and takes no harm', async (t) => {
+void t.test('a closed archive refuses reads and ignores samples', async (t) => {
   const { archive, warnings } = await startIn(t)
   await archive.close()
   record(archive, 1, names)
@@ -109,8 +109,8 @@ void t.test('after its end it answers no more, and takes no harm', async (t) => 
   t.same(warnings, [])
 })
 
-void t.test('a kill takes 20 s at most: until the sample, in company, until its commit', (t) => {
-  // docs/behaviour.md, Statistics: of the usual interval; of a longer one nothing is known between its samples.
+void t.test('a kill loses at most 20 s: until the sample, in the batch, until its commit', (t) => {
+  // docs/behaviour.md, Statistics: for the usual interval; with a longer one nothing is known between its samples.
   for (let stepMs = 1_000; stepMs <= 60_000; stepMs += 1_000) {
     const { commitEveryMs } = planArchive(stepMs)
     t.ok(batchMs + commitEveryMs + Math.min(stepMs, 10_000) <= 20_000, `${stepMs}`)

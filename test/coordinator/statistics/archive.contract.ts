@@ -1,4 +1,4 @@
-/** What the archive promises on both databases. */
+/** What the archive guarantees on both databases. */
 import type { Test } from 'tap'
 import {
   LocalArchive,
@@ -21,7 +21,7 @@ interface OpenedArchive extends LocalArchive {
   readonly warnings: readonly string[]
 }
 
-/** Commits when it is told to. */
+/** Opens an archive that commits only on demand. */
 export async function openArchive(
   url: string,
   given: Partial<Omit<ArchiveOptions, 'commitEveryMs'>> = {},
@@ -42,7 +42,7 @@ interface RecordedSteps {
   readonly organizationId?: number | null
 }
 
-/** A sample at each step: `from` and `to` count steps since `begin`, `to` not included. Of many, the earlier are committed. */
+/** Records a sample for each step since `begin`, from `from` to before `to`. Of many samples, the earlier are committed. */
 export async function record(
   archive: Pick<LocalArchive, 'record' | 'commit'>,
   agentId: number,
@@ -82,13 +82,13 @@ export async function read(
   return first
 }
 
-/** Ends as steps since `begin`, and values. */
+/** Row ends, in steps since `begin`, and values. */
 export function show({ endsAt, values }: Series): (readonly [number, number])[] {
   return [...endsAt].map((at, index) => [(at - begin) / stepMs, values[index] ?? Number.NaN])
 }
 
 export async function testArchive(t: Test, makeUrl: () => Promise<string>): Promise<void> {
-  await t.test('what was recorded is read, before and after its commit', async (t) => {
+  await t.test('samples can be read before and after their commit', async (t) => {
     const archive = await openArchive(await makeUrl())
     await record(archive, 7, { from: 0, to: 3 })
     const wanted = [
@@ -101,14 +101,14 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     t.same(show(await read(archive, [7], { steps: 3 })), wanted)
     const endMs = begin + 100_000 * stepMs
     const beyond = await read(archive, [7], { steps: 3, endMs })
-    t.same(show(beyond), wanted, 'as fine when the range ends in the future')
+    t.same(show(beyond), wanted, 'no coarser when the range ends in the future')
     const other = await read(archive, [7], { steps: 3, names: ['MAIN.nothing'] })
     t.equal(other.isKnown, false)
-    t.same(show(await read(archive, [8], { steps: 3 })), [], 'of another cache nothing')
+    t.same(show(await read(archive, [8], { steps: 3 })), [], 'nothing of another cache')
     await archive.close()
   })
 
-  await t.test('the newest of each is known where its samples come, and elsewhere', async (t) => {
+  await t.test('the newest values are known where samples arrive, and elsewhere', async (t) => {
     const url = await makeUrl()
     const here = await openArchive(url)
     for (const [agentId, steps] of [
@@ -134,12 +134,12 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     const elsewhere = await openArchive(url)
     t.same(await askAt(elsewhere, 3), wanted)
     for (const archive of [here, elsewhere])
-      t.same(await askAt(archive, 6), [[7], [3], [3, NaN]], 'one was not heard for long')
+      t.same(await askAt(archive, 6), [[7], [3], [3, NaN]], 'one has sent nothing for long')
     await here.close()
     await elsewhere.close()
   })
 
-  await t.test('a killed coordinator loses what it had not committed, and goes on', async (t) => {
+  await t.test('a killed coordinator loses only what it had not committed', async (t) => {
     const url = await makeUrl()
     const killed = await openArchive(url)
     await record(killed, 7, { from: 0, to: 700 })
@@ -148,11 +148,11 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     const whole = await openArchive(url) // which claims the cache
     await record(whole, 7, { from: 702, to: 1000 })
     await whole.commit()
-    await killed.close() // what it still wants to write comes too late, or is the same
+    await killed.close() // its remaining writes come too late, or are the same
 
     const coarse = await read(whole, [7], { steps: 1000, consolidation: 'TOTAL' })
     for (const [end, total] of show(coarse)) {
-      // F = 2: the mean of its two steps times its seconds; known for less where samples were lost.
+      // F = 2: the mean of its two steps times its seconds; known for less time where samples were lost.
       const exact = (end - 1 + (end - 2)) * 10
       if (end === 702) t.ok(total <= exact)
       else t.equal(total, exact, `row that ends with step ${end}`)
@@ -161,7 +161,7 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     await whole.close()
   })
 
-  await t.test('coarse rows go on across many restarts as if there were none', async (t) => {
+  await t.test('coarse rows continue across many restarts as if there were none', async (t) => {
     const [url, unbrokenUrl] = [await makeUrl(), await makeUrl()]
     const unbroken = await openArchive(unbrokenUrl)
     await record(unbroken, 3, { from: 0, to: 2000 })
@@ -186,7 +186,7 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     await unbroken.close()
   })
 
-  await t.test('of fewer archives the coarsest answers, and more begin anew', async (t) => {
+  await t.test('with fewer archives the coarsest answers; more start empty', async (t) => {
     const url = await makeUrl()
     const all = await openArchive(url)
     await record(all, 7, { from: 0, to: 20 })
@@ -208,7 +208,7 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     t.same(
       show(await read(again, [7], coarse)).filter(([end]) => end % 5 === 0),
       [35, 40, 45, 50, 55, 60].map((end) => [end, (5 * end - 15) * 10]),
-      'rows of five steps since the change only',
+      'rows of five steps only since the change',
     )
     await again.close()
   })
@@ -223,7 +223,7 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     await archive.close()
   })
 
-  await t.test('several caches are added up, and a late one makes no dip', async (t) => {
+  await t.test('several caches are summed, and a late one causes no dip', async (t) => {
     const archive = await openArchive(await makeUrl())
     await record(archive, 1, { from: 0, to: 5 })
     await record(archive, 2, { from: 2, to: 4 })
@@ -234,7 +234,7 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
       [4, 6],
     ])
     const later = await read(archive, [1, 2], { steps: 9 })
-    t.same(show(later).at(-1), [5, 4], 'who does not come at all is not waited for')
+    t.same(show(later).at(-1), [5, 4], 'an absent cache is not waited for')
     const newest = await archive.readNewest({
       caches: [
         { agentId: 1, hidden: null },
@@ -297,7 +297,7 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
       t.equal((await read(archive, [1], { steps: 2, names: ['VBE.b4000.conn'] })).isKnown, false)
       t.equal((await read(archive, [2], { steps: 2, names: ['VBE.b199.conn'] })).isKnown, true)
       t.equal((await read(archive, [2], { steps: 2, names: ['VBE.b200.conn'] })).isKnown, false)
-      // Another day those that are not sent any more make room.
+      // On another day the series that are no longer sent make room.
       await record(archive, 1, { from: 9000, to: 9002, list: names })
       t.equal((await read(archive, [1], { steps: 9002 })).isKnown, true)
       t.match(archive.warnings, ['a cache has more counters than are kept', /^all series .* taken/])
@@ -305,7 +305,7 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     },
   )
 
-  await t.test('what is of deleted agents is removed', async (t) => {
+  await t.test('rows of deleted agents are removed', async (t) => {
     const archive = await openArchive(await makeUrl())
     for (const agentId of [1, 2, 3]) await record(archive, agentId, { from: 0, to: 3 })
     await archive.commit()
@@ -316,7 +316,7 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     await archive.close()
   })
 
-  await t.test('another interval begins anew, and does not disturb what was there', async (t) => {
+  await t.test('another interval begins anew and does not disturb earlier rows', async (t) => {
     const url = await makeUrl()
     const before = await openArchive(url)
     await record(before, 7, { from: 0, to: 12 })

@@ -1,4 +1,4 @@
-/** Laws of the archives: whatever samples come, in whatever batches, with whatever clock. */
+/** Properties of the archives for any samples, in any batches, with any clock. */
 import fc from 'fast-check'
 import t from 'tap'
 import { spanOf, stepsPerRow } from '../../../src/coordinator/statistics/archive/archives.js'
@@ -36,7 +36,7 @@ const value = fc.oneof(
   { weight: 1, arbitrary: fc.constant(Number.NaN) },
 )
 const values = fc.tuple(value, value, value).map((numbers) => Float64Array.from(numbers))
-/** Mostly an interval, sometimes a pause; a clock may be set. */
+/** Mostly an interval, sometimes a pause; the clock may be set. */
 const forward = fc.oneof(
   { weight: 12, arbitrary: fc.integer({ min: 9_000, max: 11_000 }) },
   { weight: 2, arbitrary: fc.integer({ min: 1, max: 90_000 }) },
@@ -47,7 +47,7 @@ const anyway = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: -90_000_000, max: 0 }) },
 )
 
-/** A sample of which nothing is known is not written: a restart forgets that it was there. */
+/** A sample without a known value is not written: a restart forgets it. */
 const partlyKnown = values.filter((numbers) => numbers.some((number) => !Number.isNaN(number)))
 
 function samplesOf(passing: fc.Arbitrary<number>, numbers = values): fc.Arbitrary<Sample[]> {
@@ -61,7 +61,7 @@ function feed(state: CacheState, samples: readonly Sample[]): Row[] {
   return samples.flatMap(({ at, values }) => addSample(state, { at, spanMs: null, values }))
 }
 
-/** As it is stored and read again. */
+/** The row as it is stored and read again. */
 function show(row: Row): unknown {
   const { archive, endsAt, spanMs, knownUntil } = row
   return { archive, endsAt, spanMs, knownUntil, bytes: Buffer.from(encodeColumns(row.columns)) }
@@ -74,7 +74,7 @@ function valuesOf(row: Row) {
   )
 }
 
-void t.test('rows lie on the grid, and keep the laws of the functions', (t) => {
+void t.test('rows lie on the grid and satisfy the laws of the functions', (t) => {
   fc.assert(
     fc.property(samplesOf(anyway), (samples) =>
       feed(createCacheState(grid, series), samples).every((row) => {
@@ -124,7 +124,7 @@ void t.test('a restart anywhere, with or without the newest checkpoint, changes 
       const open = readOpenRow(before)
       const after = decodeCheckpoint(grid, checkpoint)
       if (!after) return false
-      // In the database a step's row is overwritten until it is whole.
+      // In the database a step's row is overwritten until it is complete.
       const steps = new Map<number, Row>()
       for (const row of [atCheckpoint, ...since, open])
         if (row?.archive === 0) steps.set(row.endsAt, row)
@@ -138,7 +138,7 @@ void t.test('a restart anywhere, with or without the newest checkpoint, changes 
   t.end()
 })
 
-/** The one step that was open at the restart was kept in single precision: its bits may differ in the last place. */
+/** The step that was open at the restart was stored in single precision: its bits may differ in the last place. */
 function sameRows(a: readonly Row[], b: readonly Row[]): boolean {
   if (a.length !== b.length) return false
   return a.every((row, at) => {
@@ -161,7 +161,7 @@ function isNear(a: number, b: number): boolean {
   return Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b))
 }
 
-void t.test('the same samples in pieces make the same rows', (t) => {
+void t.test('samples that are split make the same rows', (t) => {
   const piece = fc.tuple(fc.integer({ min: 2, max: 60_000 }), values, fc.nat())
   fc.assert(
     fc.property(fc.array(piece, { minLength: 1, maxLength: 80 }), (samples) => {
@@ -184,7 +184,7 @@ void t.test('the same samples in pieces make the same rows', (t) => {
   t.end()
 })
 
-void t.test('a sample that was there already, or is a little older, changes nothing', (t) => {
+void t.test('a repeated or slightly older sample changes nothing', (t) => {
   fc.assert(
     fc.property(samplesOf(forward), fc.nat({ max: 60_000 }), (samples, olderMs) => {
       const once = createCacheState(grid, series)
@@ -229,12 +229,12 @@ void t.test('every archive has the same events, whatever the phase of the sample
   t.end()
 })
 
-void t.test('what was not known is a gap: no row, or a row that was known for less time', (t) => {
+void t.test('unknown time is a gap: no row, or a row that was known for less time', (t) => {
   const state = createCacheState(grid, 2)
   const rows = feed(state, [
     { at: epoch, values: Float64Array.of(1, Number.NaN) },
     { at: epoch + 10_000, values: Float64Array.of(5, Number.NaN) },
-    // 25 s without a sample: it speaks for its own interval only.
+    // 25 s without a sample: the sample covers only its own interval.
     { at: epoch + 35_000, values: Float64Array.of(7, 3) },
     { at: epoch + 40_000, values: Float64Array.of(7, Number.NaN) },
     { at: epoch + 60_000, values: Float64Array.of(7, 3) },
@@ -256,7 +256,7 @@ void t.test('what was not known is a gap: no row, or a row that was known for le
   t.end()
 })
 
-void t.test('a late sample that says how long it holds leaves no gap and loses no event', (t) => {
+void t.test('a late sample with its time span leaves no gap and loses no event', (t) => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 59_999 }), { minLength: 2 }), (pauses) => {
       const state = createCacheState(grid, 1)
@@ -279,7 +279,7 @@ void t.test('a late sample that says how long it holds leaves no gap and loses n
   t.end()
 })
 
-void t.test('a clock that was set back by much begins anew, and by little is waited for', (t) => {
+void t.test('a clock set back by much begins anew, one set back by little is waited for', (t) => {
   const state = createCacheState(grid, 1)
   const at = (seconds: number) => ({ at: epoch + seconds * 1000, values: Float64Array.of(1) })
   feed(state, [at(0), at(10), at(20)])

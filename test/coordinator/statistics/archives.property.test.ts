@@ -1,4 +1,4 @@
-/** Which archive answers, and where its rows are: held against the rows themselves. */
+/** Which archive is read, and where its rows are: checked against the rows themselves. */
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -21,7 +21,7 @@ const ranges = fc
   .tuple(fc.integer({ min: -longestMs, max: 60_000 }), fc.nat({ max: longestMs }))
   .map(([begins, lasts]) => ({ startMs: nowMs + begins, endMs: nowMs + begins + lasts }))
 
-void t.test('the finest archive that still has all of a range answers, else the coarsest', (t) => {
+void t.test('the finest archive that still has all of a range is read, else the coarsest', (t) => {
   fc.assert(
     fc.property(grids, ranges, fc.integer({ min: 1, max: 600 }), (grid, range, rowsMost) => {
       const chosen = chooseArchive(grid, { ...range, nowMs }, rowsMost)
@@ -43,7 +43,7 @@ void t.test('the finest archive that still has all of a range answers, else the 
   t.end()
 })
 
-void t.test('slots of a range are those of the rows that end in it', (t) => {
+void t.test('the slots of a range are those of the rows that end in it', (t) => {
   const some = fc.tuple(grids, fc.nat({ max: 15 }), fc.nat(5_000), fc.nat(700), fc.nat(60_000))
   fc.assert(
     fc.property(some, ([grid, archive, begins, lasts, odd]) => {

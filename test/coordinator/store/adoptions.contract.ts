@@ -1,4 +1,4 @@
-/** What is kept of adoptions and of locked caches, for each database: the tag goes when no deployment asks for it. */
+/** What the store keeps of adoptions and locked caches, for each database: the tag is removed when no deployment asks for it. */
 import type { Test } from 'tap'
 import {
   addStaticTag,
@@ -18,7 +18,7 @@ const record = {
 const told = { msg: 'adopted', traceId: 'abcdefgh', at: 5 }
 
 export function adoptionsContract(t: Test, factory: StoreFactory): void {
-  void t.test('the tag of an adoption stays for as long as a deployment asks for it', async (t) => {
+  void t.test('the tag of an adoption stays while a deployment asks for it', async (t) => {
     const { queries } = await factory.open(t)
     const agents = [await addAgent(queries, 'edge'), await addAgent(queries, 'other')]
     const [edge = 0, other = 0] = agents
@@ -28,7 +28,7 @@ export function adoptionsContract(t: Test, factory: StoreFactory): void {
       await addStaticTag(queries, agent, tag)
       await addStaticTag(queries, agent, sent)
     }
-    // The other one sends the tag itself.
+    // The other agent sends the tag itself.
     await writeAdoption(queries, edge, { ...record, tag: 'adopted-edge' }, told)
     const deploymentId = await addDeployment(queries, 'edge')
     await queries.insertInto('deploymentTags').values({ deploymentId, tagId: tag }).execute()
@@ -40,10 +40,10 @@ export function adoptionsContract(t: Test, factory: StoreFactory): void {
     t.same(await readStaticTagNames(queries, edge), ['adopted-sent'])
     t.equal((await readStaticTagNames(queries, other)).length, 2)
     const agent = await findAgent(queries, { kind: 'all' }, edge)
-    t.same(agent?.adoption, { ...record, tag: null }, 'and is not given again')
+    t.same(agent?.adoption, { ...record, tag: null }, 'the tag is not assigned again')
   })
 
-  void t.test('what an earlier version wrote of an adoption names no group', async (t) => {
+  void t.test('an adoption written by an earlier version names no group', async (t) => {
     const { queries } = await factory.open(t)
     const id = await addAgent(queries, 'edge')
     const { group, ...earlier } = { ...record, tag: 'adopted-edge' }

@@ -1,4 +1,4 @@
-/** How both databases find a trace in the api log: by an index, whoever looks, and nothing of others. */
+/** How both databases find a trace in the api log: by an index, in every scope, without entries of others. */
 import { CompiledQuery } from 'kysely'
 import type { Test } from 'tap'
 import { parseListQuery } from '../../../src/resources/list-query.js'
@@ -14,9 +14,9 @@ import type { Queries } from '../../../src/coordinator/store/store.js'
 import type { StoreFactory } from './store.contract.js'
 
 interface ExplainingFactory extends StoreFactory {
-  /** What stands before a query whose plan is asked for. */
+  /** The prefix that makes the database explain a query. */
   readonly explain: string
-  /** As the database does it by itself; left out: it never does. */
+  /** Runs the ANALYZE that the database runs by itself; undefined where it never does. */
   readonly analyze?: (queries: Queries) => Promise<unknown>
 }
 
@@ -25,7 +25,7 @@ const traces = 500
 const scopes: readonly Scope[] = [{ kind: 'all' }, { kind: 'organization', organizationId: 2 }]
 
 export function apiLogsContract(t: Test, factory: ExplainingFactory): void {
-  void t.test('a trace is found by an index, in the whole log and in an own part', async (t) => {
+  void t.test('a trace is found by an index, in the whole log and in one scope', async (t) => {
     const { queries } = await factory.open(t)
     await fillLog(queries)
     await factory.analyze?.(queries)
@@ -53,7 +53,7 @@ export function apiLogsContract(t: Test, factory: ExplainingFactory): void {
   })
 }
 
-/** Each trace was of a call of each owner. */
+/** Each trace has one call of each owner. */
 async function fillLog(queries: Queries): Promise<void> {
   for (let trace = 0; trace < traces; trace++)
     await insertApiLogs(

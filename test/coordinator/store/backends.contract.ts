@@ -1,4 +1,4 @@
-/** Backends as agents see them, for each database: what counts, what goes with its agent or its group, what it costs to ask. */
+/** Backends as agents see them, for each database: what counts, what is deleted with its agent or group, what queries cost. */
 import type { Test } from 'tap'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import type { ServedVcl } from '../../../src/messages/backend-health.js'
@@ -74,7 +74,7 @@ const list = (
 
 export function backendsContract(t: Test, factory: StoreFactory): void {
   void t.test(
-    'what agents see of the backends of a group is one row each, the worst first',
+    'each backend of a group is one row over all its agents, the worst first',
     async (t) => {
       const { queries, group, agents, report, vcl } = await prepare(await factory.open(t))
       t.same(await list(queries), { rows: [], total: 0 }, 'nothing was reported')
@@ -118,7 +118,7 @@ export function backendsContract(t: Test, factory: StoreFactory): void {
     },
   )
 
-  void t.test('an agent that is Down, or whose cache does not run, does not count', async (t) => {
+  void t.test('an agent that is Down or whose cache is not running does not count', async (t) => {
     const { queries, group, agents, report, vcl } = await prepare(await factory.open(t))
     await report(agents[0], served(vcl, [], ['b']))
     await report(agents[1], served(vcl, ['b']))
@@ -138,7 +138,7 @@ export function backendsContract(t: Test, factory: StoreFactory): void {
   })
 
   void t.test(
-    'what was reported goes with the agent, and with the place of the group',
+    'reports are deleted with the agent and with the placement of the group',
     async (t) => {
       const store = await factory.open(t)
       const { queries, group, agents, report, vcl } = await prepare(store)
@@ -157,7 +157,7 @@ export function backendsContract(t: Test, factory: StoreFactory): void {
     },
   )
 
-  void t.test('nothing is written, and no event made, when nothing changed', async (t) => {
+  void t.test('an unchanged report writes nothing and creates no event', async (t) => {
     const store = await factory.open(t)
     const { queries, group, agents, report, vcl } = await prepare(store)
     const notes = async () => {
@@ -179,12 +179,12 @@ export function backendsContract(t: Test, factory: StoreFactory): void {
       .set({ state: agentStates.Down })
       .where('id', '=', agents[0])
       .execute()
-    t.same(await notes(), [group], 'what it sees sick counts no more')
+    t.same(await notes(), [group], 'its sick backends no longer count')
     await report(agents[0], served(vcl, ['a', 'b']))
     t.same(await notes(), [group])
   })
 
-  void t.test('a backend that stays sick over a switch is sick since before', async (t) => {
+  void t.test('a backend that stays sick over a switch keeps its start time', async (t) => {
     const store = await factory.open(t)
     const { queries, group, agents, place, report, vcl } = await prepare(store)
     await report(agents[0], served(vcl, [], ['b']))
@@ -193,7 +193,7 @@ export function backendsContract(t: Test, factory: StoreFactory): void {
     await store.decide((inside) =>
       savePlacements(inside, [{ ...place(agents[0], next), previous: before }]),
     )
-    t.match((await list(queries)).rows, [{ sick: 1 }], 'also before the agent tells of the new VCL')
+    t.match((await list(queries)).rows, [{ sick: 1 }], 'also before the new VCL is reported')
     await report(agents[0], {
       ...served(next, []),
       sick: [{ name: 'b', since: now - 1 }],
@@ -221,7 +221,7 @@ export function backendsContract(t: Test, factory: StoreFactory): void {
     t.equal((await list(queries)).total, 2)
   })
 
-  void t.test('a hundred of the agents that see it sick are named, all are counted', async (t) => {
+  void t.test('all agents that see it sick are counted, a hundred are named', async (t) => {
     const store = await factory.open(t)
     const { queries, place, report, vcl } = await prepare(store)
     const many: number[] = []

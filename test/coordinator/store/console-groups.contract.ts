@@ -1,4 +1,4 @@
-/** Groups of the console in the store, and the agents that are named for them. */
+/** Groups of the console in the store, and the agents that are their members. */
 import type { Test } from 'tap'
 import { replaceAssignedTags, keepTags } from '../../../src/coordinator/fleet/agent-tags.js'
 import {
@@ -24,7 +24,7 @@ import type { StoreFactory } from './store.contract.js'
 const all = { kind: 'all' } as const
 
 export function consoleGroupsContract(t: Test, factory: StoreFactory): void {
-  void t.test('a group of the console has members, and goes with all that it has', async (t) => {
+  void t.test('a console group has members, and is deleted with all that it has', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const red = await addOrganization(queries, 'red')
@@ -63,7 +63,7 @@ export function consoleGroupsContract(t: Test, factory: StoreFactory): void {
     t.same(await queries.selectFrom('groupMembers').selectAll().execute(), [])
   })
 
-  void t.test('a deploy that waits for caches is not what was deployed', async (t) => {
+  void t.test('a deploy that waits for caches does not count as deployed', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const file = await addFile(queries, 'a.vcl')
@@ -94,7 +94,7 @@ export function consoleGroupsContract(t: Test, factory: StoreFactory): void {
     t.match(await read(), { deployedCommit: { fileId: file, version: 2 } })
   })
 
-  void t.test('tags are apart from members, and none is made for a group', async (t) => {
+  void t.test('tags are separate from members, and a group creates none', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const agent = await addAgent(queries, 'one')

@@ -1,4 +1,4 @@
-/** `cachefleetd migrate`: a store moves from SQLite to PostgreSQL, all of it or nothing. */
+/** `cachefleetd migrate`: a store moves from SQLite to PostgreSQL completely or not at all. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -31,7 +31,7 @@ async function ask(url: string, statement: string): Promise<readonly Record<stri
   }
 }
 
-void t.test('a coordinator goes on in PostgreSQL with all that it had', async (t) => {
+void t.test('a coordinator continues in PostgreSQL with everything that it had', async (t) => {
   const coordinator = await startCoordinator(t)
   const { api, stateDir } = coordinator
   const file = join(stateDir, 'coordinator.db')
@@ -57,7 +57,7 @@ void t.test('a coordinator goes on in PostgreSQL with all that it had', async (t
     ...['--coordinator', '--no-agent', '--state-dir', stateDir, '--store', url],
     ...['--listen', `127.0.0.1:${port}`],
   ])
-  const there = await eventually('it is ready', () =>
+  const there = await eventually('the coordinator is ready', () =>
     logIn(`http://127.0.0.1:${port}`, administrator),
   )
   t.equal((await there.call('GET', '/tags')).status, 200)
@@ -66,10 +66,10 @@ void t.test('a coordinator goes on in PostgreSQL with all that it had', async (t
   const files = JSON.parse((await there.call('GET', '/files')).text) as { readonly id: number }[]
   const read = JSON.parse((await there.call('GET', `/files/${files[0]?.id}`)).text) as object
   t.match(read, { name: 'main.vcl', source, version: 1 })
-  t.ok((await there.makeTag('next')) > gone, 'the id of what was deleted is not used again')
+  t.ok((await there.makeTag('next')) > gone, 'the id of a deleted tag is not reused')
 })
 
-void t.test('a kept store is copied table by table', async (t) => {
+void t.test('a store of release 0.1.0 is copied table by table', async (t) => {
   const folder = await makeStateDir(t)
   const file = join(folder, 'kept.db')
   new BetterSqlite3(file)
@@ -93,12 +93,12 @@ void t.test('a kept store is copied table by table', async (t) => {
   }
 })
 
-void t.test('what cannot be copied leaves nothing behind', async (t) => {
+void t.test('a failed copy leaves nothing behind', async (t) => {
   const coordinator = await startCoordinator(t)
   await coordinator.daemon.stop()
   const file = join(coordinator.stateDir, 'coordinator.db')
   const store = openSqlite(file)
-  // PostgreSQL has no such text.
+  // PostgreSQL cannot hold this text.
   await store.queries.insertInto('settings').values({ name: 'zero', value: 'a\0b' }).execute()
   await store.close()
   const url = await postgres.url()

@@ -1,4 +1,4 @@
-/** Settings of agents, for each database: what a rule of whom replaces, and what they make of a desired state. */
+/** Settings of agents, for each database: which rule replaces which, and their effect on the desired state. */
 import type { Test } from 'tap'
 import type { DesiredSettings } from '../../../src/vcl/engine-settings.js'
 import { recomposeDesired } from '../../../src/coordinator/fleet/desired-states.js'
@@ -69,7 +69,7 @@ async function prepare({ queries }: { readonly queries: Queries }): Promise<Cast
 }
 
 export function settingsContract(t: Test, factory: StoreFactory): void {
-  void t.test('keeps parameters of an agent, the last value of each', async (t) => {
+  void t.test('keeps the parameters of an agent, the last value of each', async (t) => {
     const { queries, agentId, read } = await prepare(await factory.open(t))
     for (const [name, value] of [
       ['default_ttl', '1'],
@@ -98,7 +98,7 @@ export function settingsContract(t: Test, factory: StoreFactory): void {
   })
 
   void t.test(
-    'sets what the caches of a group have in common, beside what is their own',
+    'applies the common parameters of a group beside the own ones of a cache',
     async (t) => {
       const { queries, agentId, groups, red, read } = await prepare(await factory.open(t))
       await queries
@@ -116,17 +116,17 @@ export function settingsContract(t: Test, factory: StoreFactory): void {
       const named = (values: object) => ({
         params: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })),
       })
-      t.same(await read(), named({ default_ttl: 9 }), 'a set in no group is nobody’s')
+      t.same(await read(), named({ default_ttl: 9 }), 'a set without a group has no effect')
 
       await relateParamSet(queries, groups.own, id)
       t.same(await read(), named({ default_ttl: 9, feature: '+http2' }))
       await writeParam(queries, agentId, { name: 'default_ttl', value: null })
       t.same(await read(), named({ default_ttl: 7, feature: '+http2' }))
       t.match(await readParamSets(queries, all), [{ ...fields, id, groupIds: [groups.own] }])
-      t.same(await readParamSets(queries, red, { id }), [], 'another organization’s are not seen')
+      t.same(await readParamSets(queries, red, { id }), [], 'another organization’s is hidden')
       t.same(await readGroupsWithParamSet(queries, id, 5), ['own'])
       const refused = await deleteRow(queries, 'paramSets', id).catch((error: unknown) => error)
-      t.ok(isForeignKeyViolation(refused), 'what is in use stays')
+      t.ok(isForeignKeyViolation(refused), 'a set in use stays')
 
       await updateParamSet(queries, id, { ...fields, params: { thread_pools: '2' } }, 2)
       t.same(await read(), named({ thread_pools: 2 }))
@@ -137,7 +137,7 @@ export function settingsContract(t: Test, factory: StoreFactory): void {
     },
   )
 
-  void t.test('keeps rules on backends, each for those it is of', async (t) => {
+  void t.test('keeps rules on backends, each for the groups of its owner', async (t) => {
     const cast = await prepare(await factory.open(t))
     const { read, set, red, groups } = cast
     const own = { groupId: groups.own, organizationId: null }
@@ -148,10 +148,10 @@ export function settingsContract(t: Test, factory: StoreFactory): void {
     })
 
     await set(red, { health: 'sick' })
-    t.same(await read(), { health: [rule('sick', null)] }, 'nobody else is there')
+    t.same(await read(), { health: [rule('sick', null)] }, 'no other owner is there')
     t.same(await read('red'), { health: [rule('sick', null)] })
     t.same(await read('red', 'own'), { health: [rule('sick', [groups.red])] })
-    t.same(await read('own'), {}, 'it says nothing of another owner’s groups')
+    t.same(await read('own'), {}, 'it does not cover another owner’s groups')
 
     await set(all, { health: 'healthy', group: own })
     t.same((await read('red', 'own')).health, [
@@ -159,10 +159,10 @@ export function settingsContract(t: Test, factory: StoreFactory): void {
       rule('healthy', [groups.own]),
     ])
     await set(red, { health: 'healthy' })
-    t.equal((await read('red', 'own')).health?.length, 2, 'who does not see it does not replace it')
+    t.equal((await read('red', 'own')).health?.length, 2, 'an invisible rule is not replaced')
 
     await set(all, { health: 'sick' })
-    t.same(await read('red', 'own'), { health: [rule('sick', null)] }, 'who sees all replaces all')
+    t.same(await read('red', 'own'), { health: [rule('sick', null)] }, 'scope all replaces all')
     await set(red, { health: 'auto' })
     t.same((await read('red', 'own')).health, [rule('sick', null), rule('auto', [groups.red])])
     await set(all, { health: 'auto', group: own })
@@ -174,7 +174,7 @@ export function settingsContract(t: Test, factory: StoreFactory): void {
     ])
     t.equal(await countSettings(cast.queries, cast.agentId), 3)
     await set(all, { health: 'auto' })
-    t.same(await read('red', 'own'), {}, 'as probed needs no rule')
+    t.same(await read('red', 'own'), {}, 'auto for all needs no rule')
     await set(all, { health: 'auto', group: own })
     t.equal(await countSettings(cast.queries, cast.agentId), 0)
   })

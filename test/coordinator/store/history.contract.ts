@@ -1,4 +1,4 @@
-/** Where a rollback without a number goes: what is read of a long history to find it. */
+/** The target of a rollback without a number, and how much of a long history is read to find it. */
 import type { Test } from 'tap'
 import type { Release } from '../../../src/coordinator/fleet/vcl-group.js'
 import {

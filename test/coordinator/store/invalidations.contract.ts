@@ -1,4 +1,4 @@
-/** The invalidation log through a store: its order, who is done with what, and what is forgotten. */
+/** The invalidation log in a store: its order, which agents are done with what, and what is deleted. */
 import type { Test } from 'tap'
 import type {
   InvalidationContent,
@@ -40,7 +40,7 @@ const content: InvalidationContent = {
 }
 
 export function invalidationsContract(t: Test, factory: StoreFactory): void {
-  void t.test('positions are committed in their order, however many append at once', async (t) => {
+  void t.test('positions are committed in order, however many append at once', async (t) => {
     const store = await factory.open(t)
     const agentId = await addAgent(store.queries, 'edge')
     const seen: number[] = []
@@ -91,7 +91,7 @@ export function invalidationsContract(t: Test, factory: StoreFactory): void {
       t.match(await findInvalidation(queries, { kind: 'all' }, both[0] ?? 0), { outcome: 2 })
 
       await queries.deleteFrom('agents').where('id', '=', two).execute()
-      t.same(await endAll(), [both[1]], 'nobody waits for who is gone')
+      t.same(await endAll(), [both[1]], 'deleted agents are not waited for')
       await moveCursors(queries, [{ agentId: two, position: 9, trouble: null }], at)
       t.equal(await readCursor(queries, two), undefined)
 
@@ -103,7 +103,7 @@ export function invalidationsContract(t: Test, factory: StoreFactory): void {
   )
 
   void t.test(
-    'the agents of a target are as they are now, and one list while they stay so',
+    'the agents of a target are up to date, and one list while they are unchanged',
     async (t) => {
       const store = await factory.open(t)
       const { queries } = store
@@ -126,7 +126,7 @@ export function invalidationsContract(t: Test, factory: StoreFactory): void {
     },
   )
 
-  void t.test('what ended is forgotten in time, and sets with their last entry', async (t) => {
+  void t.test('ended entries are deleted in time, and sets with their last entry', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const agentId = await addAgent(queries, 'edge')
@@ -145,7 +145,7 @@ export function invalidationsContract(t: Test, factory: StoreFactory): void {
     t.same((await readSets(queries, [left[0]?.id ?? 0])).size, 1)
     t.ok(await findInvalidation(queries, { kind: 'all' }, open))
     t.equal(await append(store, [agentId], 2), open + 1)
-    t.equal(await readLogEnd(queries), 3, 'a position is not given again')
+    t.equal(await readLogEnd(queries), 3, 'a position is not reused')
   })
 }
 

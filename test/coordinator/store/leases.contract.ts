@@ -1,4 +1,4 @@
-/** What several coordinator processes agree on through a store: tasks, owners of deploys, links of agents. */
+/** What several coordinator processes agree on through a store: leases of tasks, owners of deploys, links of agents. */
 import type { Test } from 'tap'
 import { createLeases, leaseMs, requireLease } from '../../../src/coordinator/store/leases.js'
 import { claimLink, readLinks, releaseLink } from '../../../src/coordinator/reports/link-queries.js'
@@ -17,7 +17,7 @@ import type { StoreFactory } from './store.contract.js'
 
 export function leasesContract(t: Test, factory: StoreFactory): void {
   void t.test(
-    'a task is done by one process at a time, by the same one as long as it comes back',
+    'a task is run by one process at a time, by the same one as long as it renews',
     async (t) => {
       const { one, two, clock } = await startTwo(t, factory)
 
@@ -30,15 +30,15 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
         t.equal(await two.run('placement', epochOf), undefined)
       }
       clock.now += leaseMs + 1
-      t.equal(await two.run('placement', epochOf), 2, 'it came back too late')
+      t.equal(await two.run('placement', epochOf), 2, 'the first renewed too late')
       t.equal(await one.run('placement', epochOf), undefined)
       await two.release()
       clock.now += leaseMs / 2
-      t.equal(await one.run('placement', epochOf), 3, 'given back')
+      t.equal(await one.run('placement', epochOf), 3, 'the lease was released')
     },
   )
 
-  void t.test('of many that come at once one gets the task', async (t) => {
+  void t.test('of many concurrent processes one gets the task', async (t) => {
     const store = await factory.open(t)
     const processes = Array.from({ length: 8 }, () =>
       createLeases({ store, now: () => 1000, isAlone: false }),
@@ -74,7 +74,7 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
     t.equal(await one.run('placement', epochOf), undefined)
   })
 
-  void t.test('a process that is alone takes what an earlier one left', async (t) => {
+  void t.test('a process that runs alone takes over the leases of an earlier one', async (t) => {
     const store = await factory.open(t)
     const left = { task: 'placement', holder: 'earlier', expiresAt: 9e12, now: 0 }
     await store.decide((queries) => takeLease(queries, left))
@@ -84,7 +84,7 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
     t.equal(await alone.run('placement', epochOf), 2)
   })
 
-  void t.test('what breaks in a task is told to who runs it', async (t) => {
+  void t.test('an error in a task is thrown to its caller', async (t) => {
     const { one } = await startTwo(t, factory)
 
     await t.rejects(
@@ -95,7 +95,7 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
   })
 
   void t.test(
-    'a deploy whose owner fell silent is taken over once, and lost to the owner',
+    'a deploy whose owner fell silent is taken over once, and the owner loses it',
     async (t) => {
       const { queries } = await factory.open(t)
       const deploy = await addDeploy(queries, { owner: 'one', leaseExpiresAt: 1000 })
@@ -103,7 +103,7 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
       t.ok(await renewDeploy(queries, mine, 2000))
       const take = (owner: string, now: number) =>
         takeExpiredDeploys(queries, { owner, now, leaseExpiresAt: now + 1000 })
-      t.strictSame(await take('two', 2000), [], 'not before it is over')
+      t.strictSame(await take('two', 2000), [], 'not before the lease expires')
 
       const taken = await Promise.all(['two', 'three', 'four'].map((owner) => take(owner, 2001)))
 
@@ -120,7 +120,7 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
     },
   )
 
-  void t.test('of the links that claim an agent at once one counts', async (t) => {
+  void t.test('of concurrent links that claim an agent one succeeds', async (t) => {
     const { queries } = await factory.open(t)
     const id = await addAgent(queries, 'edge')
     const claim = (before: string | null, linkId: string) =>
@@ -132,9 +132,9 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
     t.match(row?.linkId, /^[abc]$/)
 
     t.notOk(await claim('x', 'y'), 'it has another link by now')
-    t.ok(await claim(row?.linkId ?? null, 'd'), 'one that is known to be gone is replaced')
+    t.ok(await claim(row?.linkId ?? null, 'd'), 'a link that is known to be gone is replaced')
     await releaseLink(queries, id, 'a')
-    t.equal((await readLinks(queries, [id]))[0]?.linkId, 'd', 'not its own')
+    t.equal((await readLinks(queries, [id]))[0]?.linkId, 'd', 'the link of another stays')
     await releaseLink(queries, id, 'd')
     t.ok(await claim('d', 'e'), 'released since it was read')
   })

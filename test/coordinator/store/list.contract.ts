@@ -1,4 +1,4 @@
-/** Lists as SQL must answer what the same query takes from the same rows in memory. */
+/** A list in SQL must return what the same query takes from the same rows in memory. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -56,7 +56,7 @@ interface Agent {
 }
 
 export function listContract(t: Test, factory: StoreFactory): void {
-  void t.test('any list query answers what it takes from the same rows in memory', async (t) => {
+  void t.test('any list query returns what it takes from the same rows in memory', async (t) => {
     const { queries } = await factory.open(t)
     const agents = await fillAgents(queries)
 
@@ -71,7 +71,7 @@ export function listContract(t: Test, factory: StoreFactory): void {
     )
   })
 
-  void t.test('the ids of a list, and their rows, are those of the list', async (t) => {
+  void t.test('the ids of a list, and the rows of these ids, equal the list', async (t) => {
     const { queries } = await factory.open(t)
     const agents = await fillAgents(queries)
     const select = queries.selectFrom('agents').select(['id', 'name'])
@@ -97,7 +97,7 @@ export function listContract(t: Test, factory: StoreFactory): void {
   })
 
   void t.test(
-    'patterns mean what they say, and a filter does not shorten what is nested',
+    'only * is a wildcard, and a filter does not shorten nested lists',
     async (t) => {
       const { queries } = await factory.open(t)
       await fillAgents(queries)
@@ -133,7 +133,7 @@ export function listContract(t: Test, factory: StoreFactory): void {
     },
   )
 
-  void t.test('counts without reading when the rows tell, and past the end', async (t) => {
+  void t.test('totals are right when the page suffices, and past the end', async (t) => {
     const { queries } = await factory.open(t)
     const { length } = await fillAgents(queries)
     const page = async (take: string) => {
@@ -232,7 +232,7 @@ function valuesOf(agent: Agent, field: string): readonly ListValue[] {
 }
 
 function anyList(agents: readonly Agent[]): fc.Arbitrary<ListQuery> {
-  /** Pieces of what is there, so that patterns match now and then. */
+  /** Pieces of existing values, so that patterns match now and then. */
   const pieces = (field: string) => {
     const texts = agents.flatMap((agent) => valuesOf(agent, field).map(String))
     const piece = fc

@@ -1,4 +1,4 @@
-/** The store on PostgreSQL: the contract, and what only a server can do: go away, hold locks, serve several coordinators. */
+/** The store on PostgreSQL: the contracts, and what only a server can do: go away, hold locks, serve several coordinators. */
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { pino } from 'pino'
@@ -33,7 +33,7 @@ async function open(t: Test, url: string): Promise<Store> {
   return store
 }
 
-void t.test('as every store', (t) => {
+void t.test('the contracts of every store', (t) => {
   const factory = { open: async (t: Test) => open(t, await server.storeUrl()) }
   storeContract(t, factory)
   rowsContract(t, factory)
@@ -76,7 +76,7 @@ void t.test('between several coordinators', (t) => {
   t.end()
 })
 
-void t.test('coordinators that start at once make the tables once', async (t) => {
+void t.test('coordinators that start at once create the tables once', async (t) => {
   const url = await server.url()
 
   const stores = await Promise.all(Array.from({ length: 5 }, () => open(t, url)))
@@ -100,7 +100,7 @@ void t.test('decisions of several coordinators do not overwrite each other', asy
   t.equal(row?.value, '60')
 })
 
-void t.test('many decisions that wait leave connections for everything else', async (t) => {
+void t.test('many waiting decisions leave connections for everything else', async (t) => {
   const url = await server.storeUrl()
   const [held, other] = await Promise.all([open(t, url), open(t, url)])
   let release: () => void = () => undefined
@@ -123,7 +123,7 @@ void t.test('many decisions that wait leave connections for everything else', as
   t.equal((await other.queries.selectFrom('tags').selectAll().execute()).length, 40)
 })
 
-void t.test('transactions that wait for each other both end well', async (t) => {
+void t.test('transactions that deadlock both succeed', async (t) => {
   const store = await open(t, await server.storeUrl())
   const ids = await Promise.all(['a', 'b'].map((name) => addTag(store.queries, name)))
   let arrived = 0
@@ -132,7 +132,7 @@ void t.test('transactions that wait for each other both end well', async (t) => 
       await queries.updateTable('tags').set({ updatedAt: id }).where('id', '=', id).execute()
       if (at === 0) {
         arrived++
-        // Only the first round meets: the one that runs again finds both arrived.
+        // Only the first round meets: the transaction that is retried finds both arrived.
         await eventually('both hold one row', () => arrived >= 2)
       }
     }
@@ -143,11 +143,11 @@ void t.test('transactions that wait for each other both end well', async (t) => 
     store.transaction((queries) => touch(queries, ids.toReversed())),
   ])
 
-  t.ok(arrived >= 3, 'one of them ran again')
+  t.ok(arrived >= 3, 'one of them was retried')
 })
 
 void t.test(
-  'a server that goes away is unavailable, and found again when it is back',
+  'a server that goes away is unavailable, and the store recovers when it returns',
   async (t) => {
     const url = await server.storeUrl()
     const store = await open(t, url)
@@ -177,7 +177,7 @@ void t.test(
   },
 )
 
-void t.test('a connection that an operator ends does no more harm than one error', async (t) => {
+void t.test('a connection that an operator ends causes one error at most', async (t) => {
   const store = await open(t, await server.storeUrl())
 
   const ended = store.transaction((queries) =>
@@ -188,7 +188,7 @@ void t.test('a connection that an operator ends does no more harm than one error
   t.ok(await addTag(store.queries, 'after'))
 })
 
-void t.test('refuses a store that a newer version has written', async (t) => {
+void t.test('refuses a store written by a newer version', async (t) => {
   const url = await server.storeUrl()
   const store = await openStore(url, log)
   await sql`insert into migrations values ('0999-later', 0)`.execute(store.queries)
@@ -201,7 +201,7 @@ void t.test('refuses a store that a newer version has written', async (t) => {
   })
 })
 
-void t.test('refuses a database that is not Unicode, and says no password', async (t) => {
+void t.test('refuses a database that is not Unicode, and reveals no password', async (t) => {
   const store = await open(t, await server.url())
   await sql`create database latin encoding 'LATIN1' locale_provider libc locale 'C' template template0`.execute(
     store.queries,

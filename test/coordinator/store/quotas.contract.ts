@@ -1,4 +1,4 @@
-/** Quotas are exact, whoever makes objects at the same time; and what versions take in bytes is always their sum. */
+/** Quotas are exact under concurrent creation, and the byte count of versions is always their sum. */
 import type { Test } from 'tap'
 import {
   addVersion,
@@ -15,7 +15,7 @@ import type { StoreFactory } from './store.contract.js'
 const content = { contentType: 'text/plain', sha: 'a', account: 'anna', createdAt: 1 }
 
 export function quotasContract(t: Test, factory: StoreFactory): void {
-  void t.test('of many that are made at once as many are made as the quota says', async (t) => {
+  void t.test('concurrent creations succeed exactly up to the quota', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const [red, blue] = [
@@ -43,7 +43,7 @@ export function quotasContract(t: Test, factory: StoreFactory): void {
         message: /^organization "red" has its quota of 5 domains; delete some, or ask/,
       })
     t.same(await countDomains(queries, red), 5)
-    t.same(await countDomains(queries, blue), 5, 'another one is not held up')
+    t.same(await countDomains(queries, blue), 5, 'another one is not blocked')
   })
 
   void t.test('versions count in bytes until their file is deleted', async (t) => {

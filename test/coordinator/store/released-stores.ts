@@ -1,4 +1,4 @@
-/** Stores that releases have left, run for each database: each opens, becomes as new ones are, and is served. */
+/** Stores that releases have left, run for each database: each opens, becomes like a new one, and is served. */
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,12 +14,12 @@ const folder = join(root, 'test/fixtures/stores')
 
 interface ReleasedStores {
   readonly database: 'sqlite' | 'postgres'
-  /** Answers the URL of a store of its own that these statements have made. */
+  /** Returns the URL of a new store made by these statements. */
   restore(t: Test, statements: string): Promise<string>
   open(t: Test, url: string): Promise<Store>
-  /** A store as new ones are. */
+  /** Opens a new store. */
   openNew(t: Test): Promise<Store>
-  /** SQL of what describes indexes and triggers, by `name`. */
+  /** SQL that describes indexes and triggers, by `name`. */
   readonly descriptions: string
 }
 

@@ -1,4 +1,4 @@
-/** Places that a group takes from others: marked, taken with the switch, or released; what the fleet says of them meanwhile. */
+/** Placements that a group takes from others: marked, taken with the switch, or released; and how the fleet shows them meanwhile. */
 import type { Test } from 'tap'
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import { readFleet } from '../../../src/coordinator/fleet/fleet.js'
@@ -23,7 +23,7 @@ import { addAgent, addDeployment, addFile, addGroup } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
 export function replacedPlacesContract(t: Test, factory: StoreFactory): void {
-  void t.test('a place is its group’s until the one that takes it has switched', async (t) => {
+  void t.test('a place belongs to its group until the taker has switched', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const { agents, old, taker } = await prepare(queries)
@@ -43,7 +43,7 @@ export function replacedPlacesContract(t: Test, factory: StoreFactory): void {
         taker.groupId,
         agents.map((agentId) => ({ agentId, holder: old.groupId })),
       )
-      // The name stays the old one's until the switch.
+      // The old group keeps the name until the switch.
       await savePlacements(
         queries,
         agents.map((agentId) => ({ ...taker, agentId })),
@@ -53,10 +53,10 @@ export function replacedPlacesContract(t: Test, factory: StoreFactory): void {
     t.strictSame(await readBeingReplaced(queries), [], 'no deploy runs')
     t.equal((await countGroupPlacements(queries, taker)).length, 1)
     const lost = { id: 1, epoch: 1 }
-    t.strictSame(await countGroupPlacements(queries, taker, lost), [], 'none for who has no deploy')
+    t.strictSame(await countGroupPlacements(queries, taker, lost), [], 'none without the deploy')
     const [fleet] = await readFleet(queries, { kind: 'all' })
     t.strictSame(fleet?.replacedBy, new Map([[old.groupId, taker.groupId]]))
-    t.strictSame(await store.decide(releaseReplaced), [], 'as long as it is to be loaded there')
+    t.strictSame(await store.decide(releaseReplaced), [], 'not while it is to be loaded there')
 
     const switched = {
       ...taker,
@@ -71,11 +71,11 @@ export function replacedPlacesContract(t: Test, factory: StoreFactory): void {
       return left
     })
     t.strictSame(left, [old.groupId])
-    t.strictSame(await findUnplaced(queries, left), [], 'it has another')
+    t.strictSame(await findUnplaced(queries, left), [], 'it has another place')
     t.strictSame(await readHolders(queries), [`${one} ${taker.groupId}`, `${two} ${old.groupId}`])
 
     await store.decide((queries) => deletePlacements(queries, taker, [two]))
-    t.strictSame(await store.decide(releaseReplaced), [two], 'it does not come any more')
+    t.strictSame(await store.decide(releaseReplaced), [two], 'the taker no longer comes')
     const places = await readPlacements(queries, { agentIds: [two] })
     t.match(places, [{ groupId: old.groupId, replacedBy: null, leaving: false }])
     t.strictSame(await readReplaced(queries, taker.groupId, left), [
@@ -83,7 +83,7 @@ export function replacedPlacesContract(t: Test, factory: StoreFactory): void {
     ])
   })
 
-  void t.test('a place of an agent that fits no more ends nobody', async (t) => {
+  void t.test('a place that leaves an agent that no longer fits undeploys no group', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const { agents, old, taker } = await prepare(queries)
@@ -102,7 +102,7 @@ export function replacedPlacesContract(t: Test, factory: StoreFactory): void {
   })
 }
 
-/** Two groups for one name, two agents. */
+/** Two groups that claim one name, and two agents. */
 async function prepare(queries: Queries) {
   const file = await addFile(queries, 'main.vcl')
   const deploymentId = await addDeployment(queries, 'web')
@@ -123,7 +123,7 @@ async function prepare(queries: Queries) {
   return { agents, old, taker: await place('new') }
 }
 
-/** Who has the name where. */
+/** Which group holds the name on which agent. */
 async function readHolders(queries: Queries): Promise<string[]> {
   const rows = await queries.selectFrom('placementDomains').select(['agentId', 'groupId']).execute()
   return rows.map(({ agentId, groupId }) => `${agentId} ${groupId}`).toSorted()

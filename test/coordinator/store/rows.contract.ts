@@ -24,7 +24,7 @@ import {
 import type { StoreFactory } from './store.contract.js'
 
 export function rowsContract(t: Test, factory: StoreFactory): void {
-  void t.test('a name is unique in an organization, and among what belongs to none', async (t) => {
+  void t.test('a name is unique in an organization, and among objects of none', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const first = await addOrganization(queries, 'first')
@@ -51,7 +51,7 @@ export function rowsContract(t: Test, factory: StoreFactory): void {
   })
 
   void t.test(
-    'what is referred to exists and stays; what belongs to a thing goes with it',
+    'referenced rows exist and stay; dependent rows are deleted with their owner',
     async (t) => {
       const { queries } = await factory.open(t)
       const file = await addFile(queries, 'main.vcl')
@@ -96,7 +96,7 @@ export function rowsContract(t: Test, factory: StoreFactory): void {
     t.ok(isUniqueViolation(await failure(again)))
   })
 
-  void t.test('never gives an id again', async (t) => {
+  void t.test('never reuses an id', async (t) => {
     const { queries } = await factory.open(t)
     const first = await addTag(queries, 'first')
     const newest = await addTag(queries, 'newest')
@@ -107,7 +107,7 @@ export function rowsContract(t: Test, factory: StoreFactory): void {
     t.ok(first < newest && newest < next, `${first} ${newest} ${next}`)
   })
 
-  void t.test('gives back texts, times, flags and nulls as they were', async (t) => {
+  void t.test('returns texts, times, flags and nulls unchanged', async (t) => {
     const { queries } = await factory.open(t)
     const far = 8_640_000_000_000_000
     const text = `é 🦊 \u0001 ' " \\ % ${'x'.repeat(2 << 20)}`
@@ -137,7 +137,7 @@ export function rowsContract(t: Test, factory: StoreFactory): void {
     ])
   })
 
-  void t.test('counts, sums and changed rows are the same kind of number everywhere', async (t) => {
+  void t.test('counts, sums and changed rows have the same number types everywhere', async (t) => {
     const { queries } = await factory.open(t)
     for (const name of ['a', 'b']) await addTag(queries, name, null, 5_000_000_000)
 
@@ -159,7 +159,7 @@ export function rowsContract(t: Test, factory: StoreFactory): void {
     )
   })
 
-  void t.test('sorts by bytes, whatever the language of the machine', async (t) => {
+  void t.test('sorts by bytes, whatever the locale of the host', async (t) => {
     const { queries } = await factory.open(t)
     const names = ['b', 'a', 'B', 'é', '🦊', '\uffee', '_', 'a b', 'ab', 'A', '10', '9']
     for (const name of names) await addTag(queries, name)
@@ -172,7 +172,7 @@ export function rowsContract(t: Test, factory: StoreFactory): void {
     )
   })
 
-  void t.test('a scope holds for reading, changing and deleting', async (t) => {
+  void t.test('a scope applies to reading, changing and deleting', async (t) => {
     const { queries } = await factory.open(t)
     const mine = scopeFor(await addOrganization(queries, 'mine'))
     const other = scopeFor(await addOrganization(queries, 'other'))
@@ -201,7 +201,7 @@ export function rowsContract(t: Test, factory: StoreFactory): void {
   })
 
   void t.test(
-    'shared agents and the tags that they bear are seen by every organization',
+    'every organization sees shared agents and their tags',
     async (t) => {
       const { queries } = await factory.open(t)
       const mine = scopeFor(await addOrganization(queries, 'mine'))

@@ -1,4 +1,4 @@
-/** Rows that the store's tests put in, with everything set that a test does not care about. */
+/** Rows for the tests of the store, with a value in every column that a test does not set. */
 import type { Insertable } from 'kysely'
 import type { Tables } from '../../../src/coordinator/store/schema.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'

@@ -1,4 +1,4 @@
-/** When the journal of a SQLite store is put on disk, and what goes on meanwhile. */
+/** When the journal of a SQLite store is synced to disk, and what continues meanwhile. */
 import { mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { open as openFile, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.js'
 import { addTag } from './rows.js'
 
 void t.test(
-  'a transaction is on disk before it is answered or read, and holds nothing else up meanwhile',
+  'a transaction is on disk before it is answered or read, and blocks nothing else meanwhile',
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'cachefleet-sqlite-'))
     symlinkSync(folder, `${folder}-link`)
@@ -35,7 +35,7 @@ void t.test(
     const read = store.queries.selectFrom('tags').select('name').execute()
     const second = add('second', true)
     await new Promise((resume) => setTimeout(resume, 20))
-    t.strictSame(answered, ['told again'], 'the disk is not done, and timers go on')
+    t.strictSame(answered, ['told again'], 'the sync is pending, and timers run')
     disk.release()
     await Promise.all([first, second])
     t.strictSame(answered, ['told again', 'first', 'second'])
@@ -45,13 +45,13 @@ void t.test(
     t.notOk(await store.isUsedElsewhere())
     await add('of the new journal', true)
     t.equal(disk.syncs(), 3)
-    t.ok(disk.isOfJournal(), 'that of the file itself, though the path is a link')
+    t.ok(disk.isOfJournal(), 'the journal of the file itself, though the path is a link')
     disk.fail(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }))
     await t.rejects(add('lost', true), { kind: 'unavailable', message: /does not work.*EIO/ })
   },
 )
 
-/** The journal's real syncs, held until `release`. */
+/** Holds the journal's real syncs until `release`. */
 async function holdSyncs(t: Test, folder: string) {
   const journal = join(folder, 'coordinator.db-wal')
   const probe = await openFile(journal)

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { openStore } from '../../../src/coordinator/store/open-store.js'
 
-void t.test('the event loop goes on while a long transaction runs', async (t) => {
+void t.test('the event loop runs during a long transaction', async (t) => {
   const store = await openStore('sqlite::memory:', pino({ level: 'silent' }))
   t.teardown(() => store.close())
   const transactionMs = 100

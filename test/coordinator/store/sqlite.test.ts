@@ -1,4 +1,4 @@
-/** The store on SQLite: the contract in memory and in a file, and what is SQLite's own. */
+/** The store on SQLite: the contracts in memory and in a file, and what is specific to SQLite. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,7 @@ async function open(t: Test, url: string): Promise<Store> {
   return store
 }
 
-/** Of its own for each run, so that runs side by side do not meet. */
+/** A folder for each run, so that parallel runs do not meet. */
 function folderFor(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'cachefleet-sqlite-'))
   t.teardown(() => {
@@ -73,7 +73,7 @@ void t.test('in memory', (t) => {
   t.end()
 })
 
-void t.test('where nobody makes way and nobody waits, no decision passes the fleet', async (t) => {
+void t.test('with nothing replaced or waiting, no decision scans the fleet', async (t) => {
   const { queries } = await open(t, 'sqlite::memory:')
   const asked: CompiledQuery[] = []
   const noted = queries.withPlugin({
@@ -131,14 +131,14 @@ void t.test('keeps rows, ids and tables over a restart', async (t) => {
 
   const after = await open(t, url)
 
-  t.ok((await addTag(after.queries, 'next')) > gone, 'an id is not given again')
+  t.ok((await addTag(after.queries, 'next')) > gone, 'an id is not reused')
   t.strictSame(
     await after.queries.selectFrom('tags').select('id').where('id', '=', first).execute(),
     [{ id: first }],
   )
 })
 
-void t.test('is readable by its owner only, and syncs what is no transaction itself', async (t) => {
+void t.test('is readable by its owner only, and SQLite syncs single statements', async (t) => {
   const folder = folderFor(t)
   const store = await open(t, urlIn(folder))
   const { queries } = store
@@ -170,7 +170,7 @@ void t.test('decisions of two processes do not overwrite each other', async (t) 
   t.equal(row?.value, '200')
 })
 
-void t.test('another process that holds the store holds nothing else up', async (t) => {
+void t.test('another process that holds the store blocks nothing else', async (t) => {
   const folder = folderFor(t)
   const store = await open(t, urlIn(folder))
   const other = new BetterSqlite3(join(folder, 'coordinator.db'))
@@ -184,14 +184,14 @@ void t.test('another process that holds the store holds nothing else up', async 
   ].map((one) => one.then(() => (done += 1)))
 
   await new Promise((resume) => setTimeout(resume, 50))
-  t.equal(done, 0, 'they wait, and this goes on')
+  t.equal(done, 0, 'they wait, and the event loop runs')
   other.exec('commit')
 
   await Promise.all(work)
   t.equal((await store.queries.selectFrom('tags').select('id').execute()).length, 3)
 })
 
-void t.test('reads what is recalled once, until this process or another writes', async (t) => {
+void t.test('recalled data is read once, until this process or another writes', async (t) => {
   const url = urlIn(folderFor(t))
   const [store, other] = [await open(t, url), await open(t, url)]
   let readings = 0
@@ -212,7 +212,7 @@ void t.test('reads what is recalled once, until this process or another writes',
   t.strictSame([await ask(), readings], [2, 4], 'the memory is bounded')
 })
 
-void t.test('closes when the transaction that runs has ended', async (t) => {
+void t.test('closes once the running transaction has ended', async (t) => {
   const url = urlIn(folderFor(t))
   const store = await openStore(url, log)
 
@@ -226,7 +226,7 @@ void t.test('closes when the transaction that runs has ended', async (t) => {
   t.equal((await again.queries.selectFrom('tags').select('id').execute()).length, 1)
 })
 
-void t.test('says why it cannot be opened', async (t) => {
+void t.test('reports why it cannot be opened', async (t) => {
   const folder = folderFor(t)
   writeFileSync(join(folder, 'other.db'), 'this is something else, and long enough to be read')
   const path = join(folder, 'newer.db')
@@ -255,7 +255,7 @@ void t.test('says why it cannot be opened', async (t) => {
 })
 
 void t.test(
-  'a disk that is full is unavailable, takes nothing in part, and is found again',
+  'a full disk is unavailable, nothing is written in part, and the store recovers',
   async (t) => {
     const store = await open(t, urlIn(folderFor(t)))
     const { queries } = store
@@ -276,7 +276,7 @@ void t.test(
   },
 )
 
-void t.test('transactions that wait together share a commit, and fail each alone', async (t) => {
+void t.test('concurrent transactions share a commit, and each fails alone', async (t) => {
   const url = urlIn(folderFor(t))
   const store = await open(t, url)
   const other = await open(t, url)
@@ -292,7 +292,7 @@ void t.test('transactions that wait together share a commit, and fail each alone
   const results = await Promise.allSettled([
     add('first'),
     add('refused', () => Promise.reject(refused)),
-    add('first'), // taken
+    add('first'), // the name is taken
     add('last'),
   ])
 
@@ -302,13 +302,13 @@ void t.test('transactions that wait together share a commit, and fail each alone
     { status: 'rejected' },
     { status: 'fulfilled' },
   ])
-  t.same(seen, [0, 0], 'nobody else saw the first before the last had ended')
+  t.same(seen, [0, 0], 'no other connection saw the first before the last had ended')
   const tags = await other.queries.selectFrom('tags').select('name').orderBy('name').execute()
   t.same(tags, [{ name: 'first' }, { name: 'last' }])
 })
 
 void t.test(
-  'of those that share a commit what was answered is kept when the disk is full',
+  'when the disk is full, the answered transactions of a shared commit are kept',
   async (t) => {
     const store = await open(t, urlIn(folderFor(t)))
     const { queries } = store
@@ -336,6 +336,6 @@ void t.test(
       answered,
     )
     await limit(1_000_000)
-    t.ok(await store.transaction((inside) => addTag(inside, 'later')), 'and it goes on')
+    t.ok(await store.transaction((inside) => addTag(inside, 'later')), 'later ones succeed')
   },
 )

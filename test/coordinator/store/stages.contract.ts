@@ -1,4 +1,4 @@
-/** Stages, for each database: places beside those of their groups, names that both want, what they refer to. */
+/** Stages, for each database: placements beside those of their groups, names that both claim, and references. */
 import type { Test } from 'tap'
 import type { PlacedProgram } from '../../../src/vcl/desired-engine.js'
 import { noDeployment } from '../../../src/coordinator/fleet/placement-input.js'
@@ -72,7 +72,7 @@ const sourcesOf = (tagId: number, fileId: number, sha = 'b'.repeat(64)): StagedS
 })
 
 export function stagesContract(t: Test, factory: StoreFactory): void {
-  void t.test('a group and its stage have places side by side', async (t) => {
+  void t.test('a group and its stage have placements side by side', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const { group, agentId, place } = await prepare({ queries })
@@ -101,7 +101,7 @@ export function stagesContract(t: Test, factory: StoreFactory): void {
   })
 
   void t.test(
-    'what a replaced place answers for its taker takes over, and nobody else',
+    'only the taker of a replaced place takes over its domains',
     async (t) => {
       const store = await factory.open(t)
       const { queries } = store
@@ -131,7 +131,7 @@ export function stagesContract(t: Test, factory: StoreFactory): void {
     },
   )
 
-  void t.test('what is staged is replaced, kept whole, and dropped', async (t) => {
+  void t.test('a stage is kept whole, replaced, and deleted', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const { group, file } = await prepare({ queries })
@@ -143,7 +143,7 @@ export function stagesContract(t: Test, factory: StoreFactory): void {
     await store.decide((queries) => writeStage(queries, { ...staged, sources }, 1))
     t.strictSame(await findStage(queries, group), { ...staged, sources })
     await store.decide(deleteUnusedSources)
-    t.ok(await findSource(queries, sources.sha), 'its text is needed')
+    t.ok(await findSource(queries, sources.sha), 'its text is in use')
     t.strictSame(await readUsingGroups(queries, ['stageUses.tagId'], first, 5), ['site'])
     const refused = queries.deleteFrom('tags').where('id', '=', first).execute()
     t.ok(isForeignKeyViolation(await refused.catch((error: unknown) => error)))

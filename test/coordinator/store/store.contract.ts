@@ -1,4 +1,4 @@
-/** What every store must do, run for each database: memory, transactions. How it keeps rows: `rows.contract.ts`. */
+/** What every store must do, run for each database: recall, transactions. How it keeps rows: `rows.contract.ts`. */
 import type { Test } from 'tap'
 import { FleetError } from '../../../src/errors.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
@@ -11,14 +11,14 @@ export interface StoreFactory {
 }
 
 export function storeContract(t: Test, factory: StoreFactory): void {
-  void t.test('says when it cannot be written, and when it can again', async (t) => {
+  void t.test('reports when it cannot be written, and when it can again', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     await queries.schema.alterTable('leases').renameTo('leases_away').execute()
     await store.check()
     await t.rejects(store.checkWrites())
     await queries.schema.alterTable('leases_away').renameTo('leases').execute()
-    await t.rejects(store.checkWrites(), 'it is not tried with each call')
+    await t.rejects(store.checkWrites(), 'it is not retried on each call')
     await eventually('it can be written', () =>
       store.checkWrites().then(
         () => true,
@@ -27,7 +27,7 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     )
   })
 
-  void t.test('what is recalled is never older than the last write', async (t) => {
+  void t.test('recalled data is never older than the last write', async (t) => {
     const store = await factory.open(t)
     const { queries, recall } = store
     const readNames = async (): Promise<string[]> => {
@@ -57,13 +57,13 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     seen.push(await ask())
 
     t.strictSame(seen, [[], ['a'], ['a'], ['a', 'b', 'c'], ['A', 'b', 'c'], ['A', 'b', 'c']])
-    t.ok([1, 3].includes((await meanwhile).length), 'beside a transaction: all of it or nothing')
+    t.ok([1, 3].includes((await meanwhile).length), 'a transaction is seen whole or not at all')
     const failing = recall({ key: 'x', rows: 1 }, () => Promise.reject(new Error('once')))
     await t.rejects(failing, { message: 'once' })
     t.equal(await recall({ key: 'x', rows: 1 }, () => Promise.resolve(7)), 7)
   })
 
-  void t.test('keeps every one of interleaved decisions', async (t) => {
+  void t.test('keeps the result of every interleaved decision', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     await queries.insertInto('settings').values({ name: 'count', value: '0' }).execute()
@@ -128,7 +128,7 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     })
   }
 
-  void t.test('frees what a transaction started and left behind', async (t) => {
+  void t.test('work that outlives its transaction is not blocked', async (t) => {
     const store = await factory.open(t)
     let endWaiting: () => void = () => undefined
     const ended = new Promise<void>((resolve) => (endWaiting = resolve))
@@ -143,7 +143,7 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     t.ok((await left) > 0)
   })
 
-  void t.test('is checked, and says so after it was closed', async (t) => {
+  void t.test('passes its check, and fails it once closed', async (t) => {
     const store = await factory.open(t)
     await store.check()
     await store.close()

@@ -1,10 +1,10 @@
-/** What is refused inside a transaction, where a process has several stores. */
+/** What is refused inside a transaction, in a process with several stores. */
 import t from 'tap'
 import { TransactionGuard } from '../../../src/coordinator/store/transaction-guard.js'
 
 const refused = /would wait for ever/
 
-void t.test('a transaction of another store inside does not hide the own one', async (t) => {
+void t.test('a nested transaction of another store does not hide the outer one', async (t) => {
   const [store, other] = [new TransactionGuard(), new TransactionGuard()]
   await store.run(() =>
     other.run(async () => {
@@ -20,12 +20,12 @@ void t.test('a transaction of another store inside does not hide the own one', a
   await other.run(async () => {
     t.doesNotThrow(() => {
       store.check()
-    }, 'it is another one that is held')
+    }, 'only the other store is held')
     return Promise.resolve()
   })
 })
 
-void t.test('what a transaction started and left behind is free when it has ended', async (t) => {
+void t.test('work that outlives its transaction is not refused', async (t) => {
   const guard = new TransactionGuard()
   let end: () => void = () => undefined
   const ended = new Promise<void>((resolve) => (end = resolve))

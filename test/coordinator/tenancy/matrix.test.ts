@@ -1,7 +1,6 @@
 /**
- * Who may call what: every route with every permission, for regular users, API tokens and administrators
- * (docs/behaviour.md, Permissions). Each call is wrong in everything behind the permission, so that nothing comes of it and its
- * answer tells how far it came.
+ * Authorization: every route with every permission, for regular users, API tokens and administrators (docs/behaviour.md, Permissions). Each
+ * call is invalid in everything behind the permission, so that it has no effect and its answer shows which checks it passed.
  */
 import t, { type Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
@@ -14,7 +13,7 @@ import { idOf, startTenants, type Person, type Tenants } from '../identity/peopl
 import { nobodysId } from './tenant-objects.js'
 import { addressOf, sampleOf } from './samples.js'
 
-/** docs/behaviour.md, Tokens: a changed permission acts within 5 s. */
+/** docs/behaviour.md, Tokens: a changed permission takes effect within 5 s. */
 const believedMs = 4_900
 
 interface Right {
@@ -27,7 +26,7 @@ const rights: readonly Right[] = permissionTypes.flatMap((type) => [
   { type, access: 'write' },
 ])
 
-void t.test('a regular user may what its permissions say; write implies read', async (t) => {
+void t.test('a regular user may do what its permissions grant; write implies read', async (t) => {
   const { tenants, anna, bert } = await start(t)
   await checkAll(t, tenants, { token: bert.token, right: null })
   for (const right of rights) {
@@ -44,7 +43,7 @@ void t.test('a regular user may what its permissions say; write implies read', a
   await checkAll(t, tenants, { token: bert.token, right: null })
 })
 
-void t.test('an API token may what it was made for, whatever its account may', async (t) => {
+void t.test('an API token may do what it was made for, whatever its account may', async (t) => {
   const { tenants, anna } = await start(t)
   const expire = Math.floor(tenants.controller.service.now() / 1000) + 3600
   for (const right of rights) {
@@ -83,7 +82,7 @@ async function start(t: Test): Promise<Stage> {
 
 interface Caller {
   readonly token: string
-  /** Null: none; `all`: each. */
+  /** Null: none; `all`: every one. */
   readonly right: Right | 'all' | null
 }
 
@@ -127,7 +126,7 @@ function isAllowed(route: Route, right: Caller['right']): boolean {
   return right?.access === 'write' || right?.access === access
 }
 
-/** What is said to nobody and without parameters. */
+/** The answers to public calls without parameters. */
 const publicAnswers: Readonly<Record<string, string>> = {
   beginOidcLogin: '404',
   finishOidcLogin: '400',

@@ -1,7 +1,6 @@
 /**
- * The order of checks, for every route (docs/behaviour.md, Calls): 401, then 405 and 404 of the path, 403 of the type, 404 of
- * the object, 415, 413 and 400 of the body, then what the call itself would say. That 403 comes before 404, and 404 before 415:
- * matrix.test.ts.
+ * The order of checks, for every route (docs/behaviour.md, Calls): 401, then 405 and 404 of the path, 403 of the type, 404 of the object,
+ * 415, 413 and 400 of the body, then errors of the call itself. That 403 precedes 404, and 404 precedes 415: matrix.test.ts.
  */
 import { request } from 'node:http'
 import t from 'tap'
@@ -15,7 +14,7 @@ import { addressOf, kindIn } from './samples.js'
 const wrongBody = { headers: { 'content-type': 'text/plain' }, body: 'wrong' }
 
 void t.test(
-  'who is nobody is told nothing, and who may nothing only what paths there are',
+  'an anonymous caller learns nothing; one without permissions only which paths exist',
   async (t) => {
     const tenants = await startTenants(t)
     await tenants.makeOrganization('red')
@@ -53,7 +52,7 @@ void t.test(
 )
 
 void t.test(
-  'a wrong body is refused before the call looks at anything, a wrong query with it',
+  'a wrong body or query is refused before the call has any effect',
   async (t) => {
     const tenants = await startTenants(t)
     const owner = await settleOwner(tenants, 'red')
@@ -70,11 +69,11 @@ void t.test(
           token: tenants.system.token,
         },
       )
-      // What a provider says may have more parameters.
+      // The answer of an identity provider may have more parameters.
       if (route.operationId !== 'finishOidcLogin')
         t.match({ status, ...body }, { status: 400, errorMsg: /bogus/ }, `${at} bogus`)
     }
-    t.same(await listLeft(tenants, objects), Object.keys(objects).sort(), 'nothing came of it')
+    t.same(await listLeft(tenants, objects), Object.keys(objects).sort(), 'no call had an effect')
   },
 )
 
@@ -108,7 +107,7 @@ function wantedRefusals({ errorKey }: Route): Record<string, string> {
   return { type: '415 body', length: '413', syntax: '400 body', key: `400 ${errorKey} bogus` }
 }
 
-/** Says that a body will come which is too large; the answer does not wait for it. */
+/** Announces a body that is too large; the answer does not wait for it. */
 function announce({ controller, system }: Tenants, method: string, at: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request(`${controller.base}/api/v1${at}`, {

@@ -1,6 +1,6 @@
 /**
- * One call of every route: what it needs (docs/behaviour.md, Permissions), and a body that refers to objects of every kind that
- * it can refer to. The walks take them for each route that the server mounts; a route without a sample fails them.
+ * One call of every route: the permission that it needs (docs/behaviour.md, Permissions), and a body that refers to objects of every kind
+ * that it can refer to. The walks take them for each route that the server mounts; a route without a sample fails them.
  */
 import type { Route } from '../../../src/coordinator/http/route.js'
 import type { Access, PermissionType } from '../../../src/resources/permission.js'
@@ -14,16 +14,16 @@ import {
 } from './tenant-objects.js'
 
 export interface Sample {
-  /** By what is promised, not by the table of routes. */
+  /** As documented, not as the table of routes has it. */
   readonly needs: 'public' | 'anyone' | `${PermissionType} ${Access}`
-  /** Without this one it is refused as well: it tells of objects of two types. */
+  /** Required as well: the route shows objects of two types. */
   readonly needsToo?: `${PermissionType} ${Access}`
-  /** Of the path, beside `{id}`. */
+  /** Parameters of the path besides `{id}`. */
   readonly params?: Readonly<Record<string, string>>
   readonly query?: string
-  /** A right one of somebody who owns these. Left out: the call takes none. */
+  /** A valid body of the owner of these objects; undefined: the call takes none. */
   readonly body?: (own: TenantObjects) => Json
-  /** For system administrators only: others are refused with 403 for what they can see. */
+  /** For system administrators only: other callers get 403 for objects that they can see. */
   readonly system?: true
 }
 
@@ -304,14 +304,14 @@ export const samples: Readonly<Record<string, Sample>> = {
   listApiLogs: { needs: 'apilog read' },
 }
 
-/** Throws for a route that nobody thought of here. */
+/** Throws for a route without a sample. */
 export function sampleOf({ operationId, method, path }: Route): Sample {
   const sample = samples[operationId]
   if (sample) return sample
   throw new Error(`${method} ${path} (${operationId}) has no sample call in samples.ts; add one`)
 }
 
-/** Whose id stands in the path; null: nobody's. */
+/** The kind of the id in the path; null: it has none. */
 export function kindIn({ path }: Route): Kind | null {
   const [, noun = ''] = path.split('/')
   if (!path.includes('{id}')) return null
@@ -319,7 +319,7 @@ export function kindIn({ path }: Route): Kind | null {
   throw new Error(`${path} has an id of a kind that tenant-objects.ts does not know; add it`)
 }
 
-/** Below /api/v1, with the query of the sample. */
+/** The path below /api/v1, with the query of the sample. */
 export function addressOf(route: Route, id: number | string = ''): string {
   const { params = {}, query } = sampleOf(route)
   const path = route.path.replace(/\{(\w+)\}/g, (_, key: string) =>

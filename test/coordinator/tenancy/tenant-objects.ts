@@ -1,4 +1,4 @@
-/** What an organization owns: one object of every kind, each bearing the organization's mark wherever a text can. */
+/** The objects of an organization: one of every kind, with the organization's mark in every text that can hold it. */
 import type { Call, Json, Person, Tenants } from '../identity/people.js'
 import { idOf, password, rows } from '../identity/people.js'
 import { makeDomainCertificate } from '../../support/domain-certificates.js'
@@ -6,7 +6,7 @@ import { insertRollout } from '../../../src/coordinator/fleet/rollout-queries.js
 import { enrol } from '../controller/client.js'
 import { makeRollout } from '../rollouts/made-rollout.js'
 
-/** By the first step of their paths. */
+/** By the first segment of their paths. */
 export const kindOfPath = {
   accounts: 'account',
   agents: 'agent',
@@ -41,23 +41,23 @@ export interface Owner {
 
 /** Every owner has this domain. */
 const certifiedName = 'certified.example'
-/** A right one for each of them. */
+/** A valid one for each owner. */
 export const certificateText = await makeDomainCertificate({ names: [certifiedName] })
 
-/** Nobody listens there. */
+/** Nothing listens at this address. */
 export const webhookFields = { url: 'https://127.0.0.1:1/fleet', types: ['invalidation'] }
 
-/** Such as nobody has; the others are made one after the other from 1. */
+/** An id that no object has; the others are assigned one after the other from 1. */
 export const nobodysId = 987_654
 
-/** An organization with its administrator; it owns nothing yet. */
+/** Creates an organization with its administrator; it owns nothing yet. */
 export async function settleOwner(tenants: Tenants, mark: string): Promise<Omit<Owner, 'objects'>> {
   const organizationId = await tenants.makeOrganization(mark)
   const administrator = await tenants.addPerson(`${mark}-boss`, mark)
   return { mark, administrator, organizationId }
 }
 
-/** What the system administrator may own too; for nobody else then. */
+/** Kinds that the system administrator may own as well, then for no organization. */
 export type Objects = Pick<
   TenantObjects,
   | ('certificate' | 'deployment' | 'domain' | 'file')

@@ -1,6 +1,6 @@
 /**
- * Two organizations, and every route that the server mounts, on any store: what one owns is for the other as if it had never been
- * (docs/behaviour.md, Organizations). The calls come from the table of routes, so that a new one is walked too.
+ * Two organizations and every route that the server mounts, on any store: objects of one are for the other as if they had never existed
+ * (docs/behaviour.md, Organizations). The calls come from the table of routes, so that a new route is covered too.
  */
 import type { Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
@@ -20,13 +20,13 @@ interface Scene {
   readonly tenants: Tenants
   readonly red: Owner
   readonly blue: Owner
-  /** What the system administrator owns. */
+  /** Objects of the system administrator. */
   readonly system: Objects
-  /** An agent of all organizations. */
+  /** An agent that all organizations share. */
   readonly shared: number
 }
 
-/** In one store from beginning to end: each walk leaves what the others need. */
+/** Runs in one store: each walk leaves what the others need. */
 export async function walkContract(t: Test, storeUrl: string): Promise<void> {
   const tenants = await startTenants(t, { storeUrl })
   const shared = await enrol(tenants.controller, 'shared', { tags: ['rack'] })
@@ -37,20 +37,20 @@ export async function walkContract(t: Test, storeUrl: string): Promise<void> {
   const system = await makeObjects(tenants.system, 'crimson-system')
   const scene: Scene = { tenants, red, blue, system, shared }
 
-  await t.test('nothing that an organization is answered depends on another one', (t) =>
+  await t.test('no answer to an organization depends on another one', (t) =>
     checkIndependence(t, scene, before),
   )
-  await t.test("another organization's id is answered as one that never was", (t) =>
+  await t.test("another organization's id is answered like one that never existed", (t) =>
     checkIds(t, scene),
   )
-  await t.test('names that another organization has are free', (t) => checkNames(t, scene))
-  await t.test("a reference to another organization's object is one to nothing", (t) =>
+  await t.test('names that another organization uses are free', (t) => checkNames(t, scene))
+  await t.test("a reference to another organization's object is like one to no object", (t) =>
     checkReferences(t, scene),
   )
-  await t.test('an organization at its quotas is refused more, and another is not', (t) =>
+  await t.test('an organization at its quotas is refused more, another one is not', (t) =>
     checkQuotas(t, scene),
   )
-  await t.test('what is shared is read by all and changed by the system administrator', (t) =>
+  await t.test('shared objects are read by all and changed by the system administrator', (t) =>
     checkShared(t, scene),
   )
 }
@@ -64,14 +64,14 @@ async function checkIndependence(t: Test, scene: Scene, before: Answers): Promis
   t.ok(after.size > 300, `${after.size} answers`)
   t.same(after, before)
   const told = [...after].filter(([, text]) => text.includes('crimson'))
-  t.same(told, [], 'nor does any tell of it')
+  t.same(told, [], 'no answer mentions it')
   const found = [...after].filter(
     ([path, text]) => path.includes('=*crimson*') && !/^200 0 \[\]$|^400 /.test(text),
   )
-  t.same(found, [], 'nor is it found by a filter')
+  t.same(found, [], 'no filter finds it')
 }
 
-/** What red has is left to it, and more is refused. */
+/** Existing objects of red stay, and more are refused. */
 const nothing = Object.fromEntries(quotaNames.map((name) => [name, 0]))
 
 async function setQuotas({ tenants, red }: Scene, quotas: Json | null): Promise<void> {
@@ -115,7 +115,7 @@ async function checkQuotas(t: Test, scene: Scene): Promise<void> {
   await setQuotas(scene, null)
 }
 
-/** All that blue may read, when its calls are in the api log. */
+/** Reads everything that blue may read, once its calls are in the api log. */
 async function readSeen({
   tenants,
   blue,
@@ -145,7 +145,7 @@ async function checkIds(t: Test, scene: Scene): Promise<void> {
     walked++
   }
   t.ok(walked > 50)
-  t.same(await readAll(tenants, red), before, 'nothing of it has changed')
+  t.same(await readAll(tenants, red), before, 'no object of red has changed')
 }
 
 async function checkReferences(t: Test, scene: Scene): Promise<void> {
@@ -217,7 +217,7 @@ function idsOfOthers({ red, system }: Scene, kind: Kind): readonly number[] {
   return [red.objects[kind], ofSystem[kind]].filter((id) => id !== undefined)
 }
 
-/** For samples that are asked about their keys only. */
+/** For samples of which only the keys are read. */
 const noObjects = Object.fromEntries(kinds.map((kind) => [kind, 1])) as TenantObjects // of each kind
 
 async function makeOwner(tenants: Tenants, mark: string): Promise<Owner> {
@@ -257,13 +257,13 @@ function ask(
   return controller.call(method, `/api/v1${path}`, { token, body })
 }
 
-/** An answer without what is another in each: the trace id, and the id that was asked for. */
+/** An answer without what differs in each: the trace id, and the id of the call. */
 function tell({ status, text }: CallAnswer, id: number): string {
   const plain = text.replace(/"traceId":"[^"]*",?/, '')
   return `${status} ${plain.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), '<id>')}`
 }
 
-/** Which keys of a route's body refer to what. */
+/** The keys of a route's body that refer to objects, with their kinds. */
 function listReferences(
   route: Route,
   own: TenantObjects,
@@ -277,7 +277,7 @@ function listReferences(
   })
 }
 
-/** The samples are right but for what was changed in them: with own objects nobody complains of a reference. */
+/** Samples are valid but for what a test changes in them: with own objects no reference is refused. */
 async function checkSamples(t: Test, tenants: Tenants, owner: Owner): Promise<void> {
   for (const route of tenants.controller.routes) {
     if (listReferences(route, owner.objects).length === 0) continue
@@ -287,7 +287,7 @@ async function checkSamples(t: Test, tenants: Tenants, owner: Owner): Promise<vo
   }
 }
 
-/** Every answer of every GET: all lists with each filter and order, each own object with all that hangs on it. */
+/** Every answer of every GET: all lists with each filter and order, each own object with all its sub-resources. */
 async function readAll(
   tenants: Tenants,
   owner: Owner,
@@ -301,7 +301,7 @@ async function readAll(
       const asked = query === '' ? path : `${path}?${query}`
       const { status, headers, text } = await ask(tenants, owner, asked)
       const total = headers.get('x-total-count') ?? ''
-      // When a session was last used moves while we call: neither the time counts nor the order by it.
+      // The last use of a session changes during the calls: neither its time nor the order by it counts.
       const plain = text.replace(/"traceId":"[^"]*",?/, '').replace(/"lastUsed":"[^"]*"/g, '')
       const counted = query.startsWith('sort=lastUsed') ? plain.split('').sort().join('') : plain
       answers.set(asked, `${status} ${total} ${counted}`)
@@ -310,7 +310,7 @@ async function readAll(
   return answers
 }
 
-/** Of a list its own parameters tell what it can be filtered and sorted by. */
+/** The parameters of a list are the fields by which it can be filtered and sorted. */
 function listQueries({ query }: Route): readonly string[] {
   const fields = Object.keys(query?.properties ?? {}).filter(
     (key) => key !== 'sort' && key !== 'take',
@@ -320,7 +320,7 @@ function listQueries({ query }: Route): readonly string[] {
   return ['', 'take=1', 'take=1000,1', ...ofField]
 }
 
-/** What the cache of a shared agent would answer: of the names only some are this organization's. */
+/** Answers like the cache of a shared agent: only some of the names are this organization's. */
 function answerForAgent(
   t: Test,
   { controller }: Tenants,
@@ -339,7 +339,7 @@ function answerForAgent(
   })
 }
 
-/** Not asked, as it does not answer: what is sent to it would be waited for. */
+/** Sets the agent Down: it does not answer, so each instruction to it would be waited for. */
 async function lose({ controller }: Tenants, agentId: number): Promise<void> {
   await controller.service.store.queries
     .updateTable('agents')

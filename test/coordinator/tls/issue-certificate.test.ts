@@ -1,4 +1,4 @@
-/** Certificates of our own, read by OpenSSL. */
+/** Certificates that a coordinator issues, verified by OpenSSL. */
 import { execFile } from 'node:child_process'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ const run = promisify(execFile)
 const now = Date.UTC(2026, 10, 1)
 const day = 24 * 3600 * 1000
 
-void t.test('OpenSSL finds nothing wrong with CA and certificate', async (t) => {
+void t.test('OpenSSL accepts the CA and the certificate', async (t) => {
   const ca = issueCa(now)
   const server = issueServerCertificate(ca, ['fleet.example', '192.0.2.7', '2001:db8::7'], now)
   const folder = t.testdir({ 'ca.pem': ca.certificate, 'server.pem': server.certificate })
@@ -29,7 +29,7 @@ void t.test('OpenSSL finds nothing wrong with CA and certificate', async (t) => 
   await t.rejects(run('openssl', ['verify', ...strict, '-CAfile', other, file]))
 })
 
-void t.test('a CA lives ten years, a certificate ninety days and never longer than its CA', (t) => {
+void t.test('a CA is valid ten years, a certificate ninety days, never beyond its CA', (t) => {
   const ca = issueCa(now)
   const years = (Date.parse(new X509Certificate(ca.certificate).validTo) - now) / day / 365.25
   t.ok(Math.abs(years - 10) < 0.01)
@@ -42,7 +42,7 @@ void t.test('a CA lives ten years, a certificate ninety days and never longer th
   t.end()
 })
 
-void t.test('a certificate is of its CA, its key and its names, whatever these are', (t) => {
+void t.test('a certificate matches its CA, its key and its names, whatever these are', (t) => {
   const ca = issueCa(now)
   const issuer = new X509Certificate(ca.certificate)
   const name = fc.oneof(fc.domain(), fc.ipV4(), fc.ipV6())
@@ -70,7 +70,7 @@ function isNamed(certificate: X509Certificate, name: string): boolean {
   return (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined
 }
 
-void t.test('whoever trusts the CA shakes hands, who does not knows why', async (t) => {
+void t.test('a client that trusts the CA connects; another gets a clear error', async (t) => {
   const ca = issueCa(Date.now())
   const { certificate, key } = issueServerCertificate(ca, ['127.0.0.1'], Date.now())
   const server = createServer({ cert: certificate + ca.certificate, key }).listen(0, '127.0.0.1')

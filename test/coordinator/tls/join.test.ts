@@ -1,4 +1,4 @@
-/** Join tokens that name a CA: an agent trusts it from the first byte on, and nobody else. */
+/** Join tokens that name a CA: the agent trusts this CA from the first byte on, and no other. */
 import { once } from 'node:events'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
@@ -28,7 +28,7 @@ const textOf = (length: number) =>
     maxLength: length,
   })
 
-void t.test('a join token is read as it was written, with a fingerprint and without', (t) => {
+void t.test('a join token is parsed as printed, with a fingerprint and without', (t) => {
   fc.assert(
     fc.property(textOf(43), fc.option(textOf(43)), (token, fingerprint) => {
       t.same(parseJoinToken(printJoinToken({ token, fingerprint })), { token, fingerprint })
@@ -43,7 +43,7 @@ void t.test('a join token is read as it was written, with a fingerprint and with
   t.end()
 })
 
-void t.test('an agent trusts the CA of its token at first, and keeps it', async (t) => {
+void t.test('an agent trusts the CA of its token at first, and stores it', async (t) => {
   const folder = await makeStateDir(t)
   const { port, makeToken, stateDir } = await startOwnCoordinator(t, await makeStateDir(t))
   const url = `wss://127.0.0.1:${port}`
@@ -59,20 +59,20 @@ void t.test('an agent trusts the CA of its token at first, and keeps it', async 
   await t.rejects(
     dial({ url, folder, isKeyNew: false }),
     /401/,
-    'without a token it trusts it still',
+    'without a token it still trusts the CA',
   )
   await t.rejects(dial({ url, folder: await makeStateDir(t), isKeyNew: false }), {
     code: 'SELF_SIGNED_CERT_IN_CHAIN',
   })
 })
 
-void t.test('private keys of a coordinator are read by nobody else', async (t) => {
+void t.test('private keys of a coordinator are readable by its user only', async (t) => {
   const { stateDir } = await startOwnCoordinator(t, await makeStateDir(t))
   for (const name of ['ca.pem', 'server.pem'])
     t.equal((await stat(join(stateDir, name))).mode & 0o777, 0o600, name)
 })
 
-void t.test('a coordinator without TLS gives tokens without a fingerprint', async (t) => {
+void t.test('a coordinator without TLS issues tokens without a fingerprint', async (t) => {
   const { port, makeToken } = await startOwnCoordinator(t, await makeStateDir(t), null)
   const token = await makeToken()
   t.match(token, /^[\w-]{43}$/)
@@ -84,7 +84,7 @@ interface Stranger {
   readonly heard: readonly string[]
 }
 
-/** Such as a proxy that ends TLS: with a certificate of somebody else. */
+/** Starts a server with a certificate of another CA, such as a proxy that terminates TLS. */
 async function startStranger(t: Test): Promise<Stranger> {
   const ca = issueCa(Date.now())
   const { certificate, key } = issueServerCertificate(ca, ['127.0.0.1'], Date.now())
@@ -105,7 +105,7 @@ async function startStranger(t: Test): Promise<Stranger> {
   return { port: (server.address() as AddressInfo).port, heard } // of a TCP listener
 }
 
-void t.test('nothing is said to anybody but the CA of the token', async (t) => {
+void t.test('an agent sends nothing to a server of another CA than the token’s', async (t) => {
   const own = await startOwnCoordinator(t, await makeStateDir(t))
   const stranger = await startStranger(t)
   const token = await own.makeToken()
@@ -115,7 +115,7 @@ void t.test('nothing is said to anybody but the CA of the token', async (t) => {
   await t.rejects(dial({ url, folder, token }), {
     message: /by cachefleet CA \w+ and not by the CA that the join token names .*--tls off/,
   })
-  await t.rejects(readFile(caFileIn(folder)), { code: 'ENOENT' }, 'nothing is kept')
+  await t.rejects(readFile(caFileIn(folder)), { code: 'ENOENT' }, 'no CA is stored')
 
   await dial({ url: `wss://127.0.0.1:${own.port}`, folder, token })
   await t.rejects(dial({ url, folder, isKeyNew: false }), { code: 'SELF_SIGNED_CERT_IN_CHAIN' })
@@ -123,7 +123,7 @@ void t.test('nothing is said to anybody but the CA of the token', async (t) => {
 })
 
 void t.test(
-  'behind a proxy that ends TLS tokens name no CA, and its certificate counts',
+  'behind a proxy that terminates TLS tokens name no CA, and its certificate counts',
   async (t) => {
     const ca = issueCa(Date.now())
     const folder = await makeStateDir(t)
@@ -148,7 +148,7 @@ void t.test(
   },
 )
 
-/** Ends TLS with a certificate of its own, and passes on what comes. Answers its port. */
+/** Terminates TLS with a certificate of its own and forwards everything. Returns its port. */
 async function startProxy(t: Test, ca: Issued, open: () => Duplex): Promise<number> {
   const { certificate, key } = issueServerCertificate(ca, ['127.0.0.1'], Date.now())
   const server = createTlsServer({ cert: certificate + ca.certificate, key }, (socket) => {
@@ -176,7 +176,7 @@ void t.test('a token that names a CA is not sent without TLS', async (t) => {
   await t.rejects(dial({ url, folder, isKeyNew: false }), /coordinator-ca\.pem names the CA/)
 })
 
-void t.test('a token that was cut off is refused before anything is dialled', async (t) => {
+void t.test('a truncated token is refused before any connection', async (t) => {
   const cut = 'cf1.abc'
   await t.rejects(
     dial({ url: 'ws://127.0.0.1:1', folder: await makeStateDir(t), token: cut }),
@@ -184,7 +184,7 @@ void t.test('a token that was cut off is refused before anything is dialled', as
   )
 })
 
-void t.test('--coordinator-ca wins over the token', async (t) => {
+void t.test('--coordinator-ca overrides the token', async (t) => {
   const own = await startOwnCoordinator(t, await makeStateDir(t))
   const url = `wss://127.0.0.1:${own.port}`
   const token = await own.makeToken()
@@ -200,7 +200,7 @@ void t.test('--coordinator-ca wins over the token', async (t) => {
   await t.rejects(dial({ url, folder: await makeStateDir(t), token, caFile }))
 })
 
-void t.test('the token of another coordinator replaces the CA that was kept', async (t) => {
+void t.test('the token of another coordinator replaces the stored CA', async (t) => {
   const one = await startOwnCoordinator(t, await makeStateDir(t))
   const two = await startOwnCoordinator(t, await makeStateDir(t))
   const folder = await makeStateDir(t)
@@ -211,7 +211,7 @@ void t.test('the token of another coordinator replaces the CA that was kept', as
   })
 })
 
-void t.test('what is not trusted is told with what would be right', async (t) => {
+void t.test('an untrusted certificate is explained with its remedy', async (t) => {
   const own = await startOwnCoordinator(t, await makeStateDir(t))
   const stranger = await startStranger(t)
   const folder = await makeStateDir(t)
@@ -240,7 +240,7 @@ void t.test('what is not trusted is told with what would be right', async (t) =>
   t.match(await explain(`ws://127.0.0.1:${own.port}`), undefined)
 })
 
-void t.test('a proxy that passes TLS on is not in the way of a token', async (t) => {
+void t.test('a token works through a proxy that passes TLS on', async (t) => {
   const { port, makeToken } = await startOwnCoordinator(t, await makeStateDir(t))
   const proxy = createTcpServer((agent) => {
     const coordinator = connect(port, '127.0.0.1')

@@ -1,4 +1,4 @@
-/** When a coordinator's own certificate is made, and renewed, while its listener serves. */
+/** When a coordinator's own certificate is issued, and how it is renewed while its listener serves. */
 import { once } from 'node:events'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, Agent, request } from 'node:https'
@@ -45,7 +45,7 @@ void t.test('a certificate is renewed in its last thirty days, and not before', 
   t.end()
 })
 
-void t.test('a certificate is renewed when it lacks a name or is of another CA', (t) => {
+void t.test('a certificate is renewed when it lacks a name or another CA issued it', (t) => {
   const ca = issueCa(start)
   const issuer = new X509Certificate(ca.certificate)
   const made = new X509Certificate(
@@ -54,7 +54,7 @@ void t.test('a certificate is renewed when it lacks a name or is of another CA',
   const judge = (names: readonly string[], by = issuer): string | null =>
     findRenewalReason(made, { ca: by, names, now: start })
   t.equal(judge(['a', '*.b.example']), null)
-  t.equal(judge(['a']), null, 'a name too many does no harm')
+  t.equal(judge(['a']), null, 'a surplus name does no harm')
   t.equal(judge(['a', 'c']), 'it does not name c')
   t.equal(judge(['a', '192.0.2.1']), 'it does not name 192.0.2.1')
   t.equal(judge(['a'], new X509Certificate(issueCa(start).certificate)), 'another CA issued it')
@@ -62,7 +62,7 @@ void t.test('a certificate is renewed when it lacks a name or is of another CA',
   t.end()
 })
 
-void t.test('at the end of its CA a certificate is not renewed again and again', (t) => {
+void t.test('at the end of its CA a certificate is not renewed repeatedly', (t) => {
   const ca = issueCa(start)
   const issuer = new X509Certificate(ca.certificate)
   const late = start + 3650 * day
@@ -72,7 +72,7 @@ void t.test('at the end of its CA a certificate is not renewed again and again',
 })
 
 void t.test(
-  'names are those of the listener, the host, its addresses and what settings say',
+  'names are those of the listener, the host, its addresses and the settings',
   (t) => {
     const host: NameSources = {
       listenHost: '0.0.0.0',
@@ -88,7 +88,7 @@ void t.test(
     t.same(
       listServerNames({ ...host, listenHost: '192.0.2.7', publicUrl: null, further: [] }),
       ['192.0.2.7', 'fleet-1'],
-      'a listener on one address is reached by no other',
+      'a listener on one address is not reached by others',
     )
     t.same(listServerNames({ ...host, publicUrl: 'https://[2001:db8::9]' })[0], '2001:db8::9')
     const many = Array.from({ length: 300 }, (_, at) => `10.0.${at >> 8}.${at & 255}`)
@@ -97,7 +97,7 @@ void t.test(
     t.same(
       names.slice(0, 2),
       ['fleet.example', 'fleet.internal'],
-      'none of the settings is left out',
+      'no name of the settings is left out',
     )
     t.end()
   },
@@ -160,7 +160,7 @@ void t.test('a renewed certificate is served at once, and open connections stay'
   t.not(second, first)
   t.same(await ask(listener.port, agent), { ...before, reused: true }, 'on the same connection')
   await listener.check()
-  t.equal(await listener.serial(), second, 'once')
+  t.equal(await listener.serial(), second, 'it is renewed once')
 })
 
 function ask(port: number, agent: Agent): Promise<{ text: string; from: number; reused: boolean }> {
@@ -177,7 +177,7 @@ function ask(port: number, agent: Agent): Promise<{ text: string; from: number; 
   }).then((answer) => answer as { text: string; from: number; reused: boolean }) // as resolved
 }
 
-void t.test('a certificate that was lost, or written by hand, is noticed', async (t) => {
+void t.test('a lost certificate is renewed, and one written by hand is loaded', async (t) => {
   const listener = await startListener(t)
   const first = await listener.serial()
   await rm(listener.own.files.certFile)
@@ -193,7 +193,7 @@ void t.test('a certificate that was lost, or written by hand, is noticed', async
   t.equal(await listener.serial(), written?.fingerprint256)
 })
 
-void t.test('a CA that cannot be read is not replaced', async (t) => {
+void t.test('an unreadable CA is not replaced', async (t) => {
   const stateDir = await makeStateDir(t)
   await openCa(stateDir, null, start)
   await writeFile(join(stateDir, 'ca.pem'), 'broken')

@@ -1,4 +1,4 @@
-/** A coordinator that makes its certificate, in this process, and what dials it. */
+/** A coordinator in this process that issues its certificate, and agents that dial it. */
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { createCaPin } from '../../../src/agent/link/ca-pin.js'
@@ -14,7 +14,7 @@ export interface OwnCoordinator {
   readonly makeToken: () => Promise<string>
 }
 
-/** On all addresses of this host, as `--listen 0.0.0.0:0` is. */
+/** Listens on all addresses of this host, as with `--listen 0.0.0.0:0`. */
 export async function startOwnCoordinator(
   t: TestEnd,
   stateDir: string,
@@ -65,11 +65,11 @@ interface Dialled {
   readonly folder: string
   readonly token?: string
   readonly caFile?: string
-  /** Of an agent that was never let in. */
+  /** The agent was never accepted before. */
   readonly isKeyNew?: boolean
 }
 
-/** Resolves when the coordinator answered 101: nothing was said on the link yet, and the token is not used up. */
+/** Resolves when the coordinator answers 101: nothing is sent on the link yet, and the token is not used up. */
 export async function dial({
   url,
   folder,

@@ -1,4 +1,4 @@
-/** Coordinators of one PostgreSQL store have one CA, whichever started first. */
+/** Coordinators of one PostgreSQL store have one CA, whichever starts first. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -25,7 +25,7 @@ void t.test('several coordinators', async (t) => {
   }
   const now = Date.now()
 
-  await t.test('that start at once agree on one CA, each has it in its state dir', async (t) => {
+  await t.test('starting at once they agree on one CA, each has it in its state dir', async (t) => {
     const { one, two } = await openPair(t)
     const folders = await Promise.all([makeStateDir(t), makeStateDir(t)])
     const [first, second] = await Promise.all([
@@ -40,7 +40,7 @@ void t.test('several coordinators', async (t) => {
     t.same(await openCa(await makeStateDir(t), one, now), first, 'a third gets it too')
   })
 
-  await t.test('keep the CA that one had before, and set another aside', async (t) => {
+  await t.test('they keep the CA that one had before, and set another aside', async (t) => {
     const { one, two } = await openPair(t)
     const [mine, other] = await Promise.all([makeStateDir(t), makeStateDir(t)])
     const alone = await openCa(mine, null, now)
@@ -50,7 +50,7 @@ void t.test('several coordinators', async (t) => {
     t.equal(await readFile(join(other, 'ca.pem.before'), 'utf8'), left.key + left.certificate)
   })
 
-  await t.test('keep it when the secret key is replaced or lost', async (t) => {
+  await t.test('they keep the CA when the secret key is replaced or lost', async (t) => {
     const { one, two, keyFile } = await openPair(t)
     const folder = await makeStateDir(t)
     const ca = await openCa(folder, one, now)
@@ -62,7 +62,7 @@ void t.test('several coordinators', async (t) => {
     t.same(await openCa(await makeStateDir(t), again, now), ca)
   })
 
-  await t.test('the store holds no key that can be read', async (t) => {
+  await t.test('the store holds no readable key', async (t) => {
     const { one } = await openPair(t)
     const { key } = await openCa(await makeStateDir(t), one, now)
     const rows = await one.store.queries.selectFrom('settings').selectAll().execute()

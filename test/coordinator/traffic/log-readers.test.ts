@@ -1,4 +1,4 @@
-/** Readers of the live log: how many, how much each gets, and what becomes of one that does not read (docs/behaviour.md, Live log). */
+/** Readers of the live log: their number, the share of each, and one that does not read (docs/behaviour.md, Live log). */
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { logOrderSubject, logPartSubject } from '../../../src/coordinator/bus/subjects.js'
@@ -26,7 +26,7 @@ const request: LoggedTransaction = {
   url: `/${'x'.repeat(2_000)}`,
 }
 
-/** One agent whose log can be read. `tell`: as the coordinator does that has its link. */
+/** One agent whose log can be read. `tell` publishes as the coordinator that has its link does. */
 async function startFleet(t: Test) {
   let traffic: Traffic | undefined
   t.teardown(() => traffic?.close())
@@ -41,7 +41,7 @@ async function startFleet(t: Test) {
     description: { capabilities: ['report', 'deploy', 'log'] },
   })
   const streams = new Set<string>()
-  /** Lines a second that the agent may send of each, as it was told last. */
+  /** Lines per second that the agent may send of each stream, as last ordered. */
   const shares = new Map<string, number>()
   service.bus.subscribe(logOrderSubject, ({ orders }) => {
     for (const { stream, forMs, wanted } of orders) {
@@ -65,39 +65,39 @@ async function startFleet(t: Test) {
   return { ...tenants, streams, shares, tell, read }
 }
 
-void t.test('who takes nothing gets less, is told so, and is cut off after a while', async (t) => {
+void t.test('a stalled reader misses lines, learns how many, and is cut off', async (t) => {
   const { system, controller, streams, tell, read } = await startFleet(t)
   const [slow, late, quick] = [
     await read(system.token),
     await read(system.token),
     await read(system.token),
   ]
-  await eventually('all are known to the agent', () => streams.size === 3)
+  await eventually('the agent has all streams', () => streams.size === 3)
   slow.pause()
   late.pause()
-  // More than connections and what may wait hold together.
+  // More than connections and queues hold together.
   for (let round = 0; round < 5; round++) {
     const before = quick.of('transaction').length + dropped(quick)
     for (let part = 0; part < 10; part++) tell(250)
     await eventually(
-      'the other is told',
+      'the quick reader is served',
       () => quick.of('transaction').length + dropped(quick) > before,
     )
   }
   late.resume()
-  await eventually('it is told how many it missed', () => dropped(late) > 0)
+  await eventually('the late reader learns how many it missed', () => dropped(late) > 0)
 
-  await eventually('the other is cut off', () => {
-    // Its token lasts as long as many such rounds.
+  await eventually('the slow reader is cut off', () => {
+    // Its token is valid for many such rounds.
     controller.advance(1_000)
     return streams.size === 2
   })
   slow.resume()
-  await eventually('it knows', () => slow.closed)
-  t.notOk(late.closed || quick.closed, 'it holds up nobody')
+  await eventually('its connection is closed', () => slow.closed)
+  t.notOk(late.closed || quick.closed, 'no other reader is affected')
 })
 
-void t.test('why a chosen cache cannot be read is in the answer', async (t) => {
+void t.test('the error names the reason why a chosen cache cannot be read', async (t) => {
   const { system, controller } = await startFleet(t)
   const id = await enrol(controller, 'bare', {
     description: { logTrouble: 'spawn varnishncsa ENOENT' },
@@ -106,10 +106,10 @@ void t.test('why a chosen cache cannot be read is in the answer', async (t) => {
   t.match(errorMsg, /capability log, and serve the group; bare: spawn varnishncsa ENOENT$/)
 })
 
-void t.test('a coordinator has two hundred readers and no more', async (t) => {
+void t.test('a coordinator serves at most two hundred readers', async (t) => {
   const { system, streams, shares, read } = await startFleet(t)
   const first = await read(system.token, '?limit=1000')
-  await eventually('it is told to the agent', () => shares.size === 1)
+  await eventually('the agent has its stream', () => shares.size === 1)
   t.same([...shares.values()], [1_000])
   const others = await Promise.all(
     Array.from({ length: 199 }, () => read(system.token, '?limit=1000')),
@@ -120,9 +120,9 @@ void t.test('a coordinator has two hundred readers and no more', async (t) => {
   t.equal(refused.status, 429)
   t.match(refused.headers['retry-after'], /^\d+$/)
   readers[0]?.close()
-  await eventually('room again', async () => (await read(system.token)).status === 200)
+  await eventually('there is room again', async () => (await read(system.token)).status === 200)
   await eventually('each has its stream', () => streams.size === 200)
-  await eventually('they share what a coordinator takes', () => {
+  await eventually('they share the limit of a coordinator', () => {
     const all = [...streams].map((stream) => shares.get(stream) ?? 0)
     return all.every((share) => share === 50)
   })

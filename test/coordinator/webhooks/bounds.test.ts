@@ -1,4 +1,4 @@
-/** What waits for one webhook has a bound, and whoever hangs keeps nobody else waiting. */
+/** The queue of one webhook is bounded, and a hanging webhook delays no other. */
 import t, { type Test } from 'tap'
 import {
   insertDeliveries,
@@ -13,10 +13,10 @@ import { addWebhook, makeEvents, numbered, startScene, type Scene } from './scen
 
 void t.test('webhooks', async (t) => {
   const scene = await startScene(t)
-  await t.test('of more than 10,000 that wait the oldest are dropped, and counted', (t) =>
+  await t.test('beyond 10,000 waiting events the oldest are dropped, and counted', (t) =>
     areBounded(t, scene),
   )
-  await t.test('all of an organization hang, and another gets its own', (t) => isShared(t, scene))
+  await t.test('one organization’s hanging webhooks delay no other', (t) => isShared(t, scene))
 })
 
 async function areBounded(t: Test, { ann, controller }: Scene): Promise<void> {
@@ -32,7 +32,7 @@ async function areBounded(t: Test, { ann, controller }: Scene): Promise<void> {
 
   await makeEvents(ann, numbered('late', 5))
 
-  await eventually('they wait, too', async () => {
+  await eventually('the late ones wait, too', async () => {
     const { dropped, waiting } = await ann.call(200, 'GET', at)
     return dropped === 3 && waiting === webhookLimits.waiting
   })
@@ -53,6 +53,6 @@ async function isShared(t: Test, { ann, ben }: Scene): Promise<void> {
 
   await makeEvents(ben, ['i-0', 'i-1'])
 
-  await eventually('both came', () => receiver.received.length === 2)
-  t.same(listNames(hanging), ['h-0'], 'each of the others waits for its first answer')
+  await eventually('both have arrived', () => receiver.received.length === 2)
+  t.same(listNames(hanging), ['h-0'], 'each hanging webhook waits for its first answer')
 }

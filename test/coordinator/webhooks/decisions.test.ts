@@ -1,4 +1,4 @@
-/** What webhooks are sent, to whom it goes, and what an attempt means: the decisions, without a coordinator. */
+/** What webhooks are sent, which of them get an event, and what an attempt means: the decisions, without a coordinator. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -54,7 +54,7 @@ const someSubscribers: fc.Arbitrary<Subscriber[]> = fc
     some.map(({ isFiltered, ...one }, index) => ({
       ...one,
       id: index + 1,
-      // Only agents and deployments have it.
+      // Only agents and deployments have this field.
       filter:
         isFiltered && (one.types.includes('agent') || one.types.includes('deployment'))
           ? 'stateName=Down'
@@ -70,7 +70,7 @@ function choose(events: readonly TimedEvent[], subscribers: readonly Subscriber[
   }
 }
 
-void t.test('each gets what its owner may read, it asked for and has not got, in order', (t) => {
+void t.test('a webhook gets new events that it selects and its owner may read, in order', (t) => {
   fc.assert(
     fc.property(someEvents, someSubscribers, (events, subscribers) => {
       const chosen = choose(events, subscribers)
@@ -93,7 +93,7 @@ void t.test('each gets what its owner may read, it asked for and has not got, in
   t.end()
 })
 
-void t.test('a filter is that of a list, over the object of the event', (t) => {
+void t.test('a filter works like that of a list, on the object of the event', (t) => {
   const agent = {
     id: 7,
     name: 'edge-1',
@@ -124,7 +124,7 @@ void t.test('a filter is that of a list, over the object of the event', (t) => {
   t.end()
 })
 
-void t.test('a body has the id and the object, and a signature that proves both', (t) => {
+void t.test('a body has the id and the object, and its signature covers both', (t) => {
   fc.assert(
     fc.property(fc.object(), fc.nat(), (data, id) => {
       const message = { id, type: 'agent', at: 1_700_000_000_000, data: JSON.stringify(data) }
@@ -139,7 +139,7 @@ void t.test('a body has the id and the object, and a signature that proves both'
 })
 
 void t.test(
-  'what the guide has for receivers takes what is signed, and nothing else',
+  'the receiver code of the guide accepts signed bodies and nothing else',
   async (t) => {
     const guide = await readFile(join(root, 'docs/operating.md'), 'utf8')
     const [, source = ''] =
@@ -158,7 +158,7 @@ void t.test(
   },
 )
 
-void t.test('no name of anybody commands Slack', (t) => {
+void t.test('no name can inject Slack commands', (t) => {
   const hostile = fc.oneof(
     fc.constantFrom(
       '<!channel>',
@@ -202,7 +202,7 @@ void t.test('no name of anybody commands Slack', (t) => {
 })
 
 void t.test(
-  'it is tried again after 1 s to 10 min, for 24 hours, and begins anew when it works',
+  'it is retried after 1 s to 10 min, for 24 hours; a success resets the pauses',
   (t) => {
     let health = judgeAttempt({ failures: 0, failingSince: null }, 'it answered 500', 0)
     let attempts = 1

@@ -1,4 +1,4 @@
-/** Events on their way to what listens for them, over real sockets: whatever happens there, and here. */
+/** Delivery of events to webhooks over real sockets, whatever happens on either side. */
 import { createHmac } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
@@ -22,7 +22,7 @@ const without = (names: readonly unknown[]): unknown[] => [...new Set(names)]
 
 void t.test('webhooks', async (t) => {
   const scene = await startScene(t)
-  await t.test('events come signed, in order, to whom they concern', (t) => areSigned(t, scene))
+  await t.test('authorized webhooks get signed events in order', (t) => areSigned(t, scene))
   for (const [what, answer] of faults)
     await t.test(`${what}: it is tried again, in order, with the same id`, (t) =>
       isTriedAgain(t, scene, answer),
@@ -30,22 +30,22 @@ void t.test('webhooks', async (t) => {
   for (const [what, answer, row] of oddAnswers)
     await t.test(`${what} is as good as its status`, (t) => isJudged(t, scene, { answer, row }))
   await t.test('a redirect is not followed', (t) => isNotFollowed(t, scene))
-  await t.test('one that hangs keeps no other waiting', (t) => keepsNoneWaiting(t, scene))
-  await t.test('a coordinator that stops goes on where it was', (t) => goesOn(t, scene))
-  await t.test('a test answers what became of it', (t) => isTested(t, scene))
-  await t.test('what may not be read is not subscribed to', (t) => isRefused(t, scene))
-  // Last: the system administrator's session is over by then.
-  await t.test('after a day it is turned off, and says so', (t) => isTurnedOff(t, scene))
+  await t.test('a hanging webhook delays no other', (t) => keepsNoneWaiting(t, scene))
+  await t.test('a restarted coordinator continues where it stopped', (t) => goesOn(t, scene))
+  await t.test('a test returns the result of its delivery', (t) => isTested(t, scene))
+  await t.test('subscribing to a type needs read permission', (t) => isRefused(t, scene))
+  // Last: the system administrator's session has expired by then.
+  await t.test('after a day of failures the webhook is turned off', (t) => isTurnedOff(t, scene))
 })
 
 void t.test('webhooks on PostgreSQL', async (t) => {
   const scene = await startScene(t, { storeUrl: await (await startPostgres(t)).url() })
-  await t.test('events come signed, in order, to whom they concern', (t) => areSigned(t, scene))
+  await t.test('authorized webhooks get signed events in order', (t) => areSigned(t, scene))
   for (const [what, answer] of faults.slice(0, 1))
     await t.test(`${what}: it is tried again, in order, with the same id`, (t) =>
       isTriedAgain(t, scene, answer),
     )
-  await t.test('after a day it is turned off, and says so', (t) => isTurnedOff(t, scene))
+  await t.test('after a day of failures the webhook is turned off', (t) => isTurnedOff(t, scene))
 })
 
 async function areSigned(t: Test, scene: Scene): Promise<void> {
@@ -64,13 +64,13 @@ async function areSigned(t: Test, scene: Scene): Promise<void> {
   await makeEvents(ann, names)
   await makeEvents(ben, ['c'])
 
-  await eventually('all came', () => namesOf(anns).length === names.length)
+  await eventually('all have arrived', () => namesOf(anns).length === names.length)
   t.same(namesOf(anns), names)
-  await eventually('its own came', () => namesOf(bens).length > 0)
+  await eventually('its own has arrived', () => namesOf(bens).length > 0)
   t.same(namesOf(bens), ['c'])
-  await eventually('what fits came', () => namesOf(filtered).length === 5)
+  await eventually('the matching ones have arrived', () => namesOf(filtered).length === 5)
   t.same(namesOf(filtered), numbered('b', 5))
-  await eventually('the system administrator’s has all', () => namesOf(all).length === 11)
+  await eventually('the system administrator gets all', () => namesOf(all).length === 11)
 
   for (const { text, signature, id, type } of anns.received) {
     const [, at = '', digest = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? []
@@ -80,7 +80,7 @@ async function areSigned(t: Test, scene: Scene): Promise<void> {
   const shown = await ann.call(200, 'GET', at)
   t.equal(shown['url'], anns.url.slice(0, anns.url.indexOf('/hooks')))
   t.notMatch(JSON.stringify(shown), /secret-path|sixteen/)
-  await eventually('the log has them', async () => {
+  await eventually('the deliveries are listed', async () => {
     const rows = await readDeliveries(ann, at)
     return rows.length === names.length && rows.every(({ state }) => state === 'delivered')
   })
@@ -88,7 +88,7 @@ async function areSigned(t: Test, scene: Scene): Promise<void> {
   t.match(last, { type: 'deployment', attempts: 1, status: 200, answer: 'thanks', error: null })
 }
 
-/** Until it works. */
+/** Each lasts until the test sets another answer. */
 const faults: readonly (readonly [string, Answer])[] = [
   ['it answers 500', (response) => response.writeHead(500).end('broken')],
   ['it closes the connection', (response) => response.destroy()],
@@ -101,20 +101,20 @@ async function isTriedAgain(t: Test, { ann, controller }: Scene, answer: Answer)
   const at = await addWebhook(ann, { name: `w${receiver.url}`, url: receiver.url })
   const names = numbered(`f${receiver.url}`, 3)
   await makeEvents(ann, names)
-  const failing = await eventually('it fails', async () => {
+  const failing = await eventually('the webhook is failing', async () => {
     const shown = await ann.call(200, 'GET', at)
     return shown['failing'] === true && shown
   })
   t.match(failing, { waiting: Number, problems: [{ code: 'webhook-failing', severity: 2 }] })
   receiver.answer = ok
-  await eventually('all came', () => {
+  await eventually('all have arrived', () => {
     controller.advance(1_000)
     return without(namesOf(receiver)).length === names.length
   })
   t.same(without(namesOf(receiver)), names, 'in order')
   const ids = new Set(receiver.received.map(({ id, data }) => `${String(data['name'])} ${id}`))
   t.equal(ids.size, names.length, 'each with one id')
-  await eventually('it is well again', async () => {
+  await eventually('the webhook works again', async () => {
     const { failing, waiting, problems } = await ann.call(200, 'GET', at)
     return failing === false && waiting === 0 && JSON.stringify(problems) === '[]'
   })
@@ -177,16 +177,16 @@ async function keepsNoneWaiting(t: Test, { ann, ben }: Scene): Promise<void> {
   await addWebhook(ann, { name: 'beside', url: others[0].url })
   await addWebhook(ben, { name: 'beside', url: others[1].url })
   await makeEvents(ann, ['h-0'])
-  await eventually('it hangs', () => held.length === 1)
+  await eventually('the first delivery hangs', () => held.length === 1)
   await makeEvents(ann, ['h-1'])
   await makeEvents(ben, ['i-1'])
-  await eventually('the others have theirs', () =>
+  await eventually('the others get their events', () =>
     others.every(({ received }, index) => received.length === 2 - index),
   )
   t.equal(held.length, 1, 'one at a time')
   hanging.answer = ok
   held[0]?.end()
-  await eventually('it goes on', () => namesOf(hanging).length === 2)
+  await eventually('delivery continues', () => namesOf(hanging).length === 2)
   t.same(namesOf(hanging), ['h-0', 'h-1'])
   await ann.call(204, 'DELETE', slow)
 }
@@ -197,17 +197,17 @@ async function goesOn(t: Test, { ann, restart }: Scene): Promise<void> {
   const at = await addWebhook(ann, { name: 'interrupted', url: receiver.url })
   const names = numbered('r', 8)
   await makeEvents(ann, names.slice(0, 4))
-  await eventually('it is sending', () => held.length === 1)
+  await eventually('a delivery is in progress', () => held.length === 1)
   await restart()
   receiver.answer = ok
   await makeEvents(ann, names.slice(4))
-  await eventually('all came', () => without(namesOf(receiver)).length === names.length)
+  await eventually('all have arrived', () => without(namesOf(receiver)).length === names.length)
   t.same(without(namesOf(receiver)), names)
-  const first = await eventually('it is written', async () => {
+  const first = await eventually('the deliveries are recorded', async () => {
     const rows = await readDeliveries(ann, at)
     return rows.every(({ state }) => state === 'delivered') ? rows.at(-1) : undefined
   })
-  t.equal(first.attempts, 1, 'what was interrupted is not an attempt')
+  t.equal(first.attempts, 1, 'an interrupted delivery is not an attempt')
   await ann.call(204, 'DELETE', at)
 }
 
@@ -234,7 +234,7 @@ async function isTurnedOff(t: Test, { ann, controller }: Scene): Promise<void> {
   const before = receiver.received.length
   await ann.call(200, 'PUT', at, { enabled: true })
   await makeEvents(ann, ['g-2'])
-  await eventually('it gets what is new', () => receiver.received.length > before)
+  await eventually('it gets new events', () => receiver.received.length > before)
   t.same(namesOf(receiver).slice(before), ['g-2'])
   await ann.call(204, 'DELETE', at)
 }
@@ -243,7 +243,7 @@ async function isTested(t: Test, { ann, ben }: Scene): Promise<void> {
   const receiver = await startReceiver(t)
   const fields = { name: 'slack', url: receiver.url, types: ['problem'], format: 'slack' }
   const made = await ann.call(201, 'POST', '/webhooks', { ...fields, name: '<!channel>' })
-  t.match(made['secret'], /^[\w-]{43}$/, 'made, and shown once')
+  t.match(made['secret'], /^[\w-]{43}$/, 'it is generated, and shown once')
   const at = `/webhooks/${idOf(made)}`
   t.notOk('secret' in (await ann.call(200, 'GET', at)))
   t.match(await ann.call(200, 'POST', `${at}/test`), { state: 'delivered' })

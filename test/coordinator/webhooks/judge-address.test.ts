@@ -1,4 +1,4 @@
-/** Which addresses webhooks may lead to: held against a second reckoning of the registries, by numbers. */
+/** Which addresses webhooks may lead to, checked against a second, numeric computation of the registries. */
 import fc from 'fast-check'
 import t from 'tap'
 import { compileNetworks } from '../../../src/coordinator/http/networks.js'
@@ -13,7 +13,7 @@ const rules = (networks: readonly string[] = [], isAdministrators = false) => ({
 const ofOrganization = rules()
 const ofAdministrator = rules([], true)
 
-/** First address, bits: what is some network's own, and what is nobody's (IANA, IPv4 Special-Purpose Address Registry). */
+/** First address, bits: private networks, and special-purpose addresses (IANA, IPv4 Special-Purpose Address Registry). */
 const privates = [
   ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
 ]
@@ -37,7 +37,7 @@ function rangeOf(network: string): { readonly first: number; readonly last: numb
 const isIn = (networks: readonly string[], number: number): boolean =>
   networks.map(rangeOf).some(({ first, last }) => first <= number && number <= last)
 
-/** Anywhere, and often at the ends of a range. */
+/** Any address, often one at the ends of a range. */
 const numbers = fc.oneof(
   fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   fc
@@ -49,7 +49,7 @@ const numbers = fc.oneof(
 const hex = (number: number, from: number): string =>
   (Math.floor(number / 2 ** from) % 65_536).toString(16)
 
-/** Each reaches that IPv4 address by something on the way. */
+/** Forms of IPv6 that reach this IPv4 address by a translation on the way. */
 const clothes: readonly ((number: number) => string)[] = [
   (number) => `::ffff:${toAddress(number)}`,
   (number) => `::ffff:${hex(number, 16)}:${hex(number, 0)}`,
@@ -61,7 +61,7 @@ const clothes: readonly ((number: number) => string)[] = [
   (number) => `2a01:4f8::200:5efe:${toAddress(number)}`,
 ]
 
-void t.test('an organization reaches what others reach over the internet, by https', (t) => {
+void t.test('an organization reaches only public addresses, by https', (t) => {
   fc.assert(
     fc.property(numbers, (number) => {
       const isRefused = isIn([...privates, ...specials], number)
@@ -76,7 +76,7 @@ void t.test('an organization reaches what others reach over the internet, by htt
   t.end()
 })
 
-void t.test('the system administrator reaches private networks, and nothing special', (t) => {
+void t.test('the system administrator reaches private networks too, but no special ones', (t) => {
   fc.assert(
     fc.property(numbers, fc.constantFrom('http:', 'https:'), (number, protocol) => {
       const problem = findTargetProblem(toAddress(number), protocol, ofAdministrator)
@@ -87,7 +87,7 @@ void t.test('the system administrator reaches private networks, and nothing spec
   t.end()
 })
 
-void t.test('an IPv4 address is as good in IPv6 clothes as without, or worse', (t) => {
+void t.test('an IPv4 address in an IPv6 form is never judged more leniently', (t) => {
   const owners = fc.constantFrom(ofOrganization, ofAdministrator)
   fc.assert(
     fc.property(numbers, fc.constantFrom(...clothes), owners, (number, dress, owner) => {
@@ -101,7 +101,7 @@ void t.test('an IPv4 address is as good in IPv6 clothes as without, or worse', (
   t.end()
 })
 
-void t.test('of IPv6 only what is handed out to the internet is reached', (t) => {
+void t.test('of IPv6 only globally assigned addresses are reached', (t) => {
   const special = [
     ...['::', 'fe80::1', 'fec0::1', 'ff02::1', '100::1', '2001::1', '2001:db8::1', '3fff::1'],
     ...['5f00::1', '64:ff9b:1::808:808', '4000::1', '::808:808', '::ffff:0:808:808'],
@@ -121,7 +121,7 @@ void t.test('of IPv6 only what is handed out to the internet is reached', (t) =>
   t.end()
 })
 
-void t.test('what the settings name is reached by all, by http too, and nothing beside it', (t) => {
+void t.test('configured networks are reached by all, by http too, and nothing beside them', (t) => {
   const named = rules(['10.1.0.0/16', '127.0.0.1', 'fd12::/16'])
   for (const address of ['10.1.2.3', '127.0.0.1', 'fd12::1'])
     t.equal(findTargetProblem(address, 'http:', named), null, address)
@@ -130,7 +130,7 @@ void t.test('what the settings name is reached by all, by http too, and nothing 
   t.end()
 })
 
-void t.test('an address tells what is wrong with it, and is read back without its secret', (t) => {
+void t.test('an invalid address is explained; a valid one is read back without its secret', (t) => {
   const refused: readonly (readonly [string, RegExp])[] = [
     ['hooks.example', /not a URL/],
     ['ftp://hooks.example/a', /ftp: is not supported/],

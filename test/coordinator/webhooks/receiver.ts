@@ -1,4 +1,4 @@
-/** What listens for webhooks: keeps what it is sent, and answers as it is told. */
+/** A receiver for webhooks: keeps what it is sent, and answers as set. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import { groupBy } from '../../../src/group-by.js'
@@ -18,11 +18,11 @@ interface Received {
 
 export interface Receiver {
   readonly url: string
-  /** Also what was not answered. */
+  /** Also requests that were not answered. */
   readonly received: Received[]
-  /** As many as were not answered at one time. */
+  /** The most requests that were open at one time. */
   mostAtOnce: number
-  /** From now on. */
+  /** The answer from now on. */
   answer: Answer
 }
 
@@ -60,7 +60,7 @@ export async function startReceiver(t: Test, answer: Answer = ok): Promise<Recei
   return receiver
 }
 
-/** Answers all until this one comes, which it keeps without an answer, as all that follow; resolves when it has come. */
+/** Answers everything until this event arrives, and nothing from then on; resolves when it has arrived. */
 export function holdFrom(receiver: Receiver, name: string): Promise<unknown> {
   let isHeld = false
   receiver.answer = (response, request) => {
@@ -70,12 +70,12 @@ export function holdFrom(receiver: Receiver, name: string): Promise<unknown> {
   return eventually(`${name} is held`, () => isHeld)
 }
 
-/** What came, each once in the order in which it came first. */
+/** The names that arrived, each once, in the order of their first arrival. */
 export function listNames({ received }: Receiver): unknown[] {
   return [...new Set(received.map(({ data }) => data['name']))]
 }
 
-/** The ids that each came with. */
+/** The ids with which each name arrived. */
 export function listIds({ received }: Receiver): readonly (readonly number[])[] {
   const ids = groupBy(received, ({ data }) => data['name'])
   return [...ids.values()].map((same) => [...new Set(same.map(({ id }) => id))])

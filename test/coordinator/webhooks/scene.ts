@@ -1,4 +1,4 @@
-/** A coordinator that delivers to webhooks, with two organizations whose people have some. */
+/** A coordinator that delivers to webhooks, with two organizations whose users have some. */
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { startWebhookDelivery } from '../../../src/coordinator/webhooks/webhook-delivery.js'
@@ -12,13 +12,13 @@ const silent = pino({ level: 'silent' })
 export interface Scene extends Tenants {
   readonly ann: Person
   readonly ben: Person
-  /** Ends delivery, and begins it again as a coordinator that starts does. */
+  /** Stops delivery and starts it again as a coordinator that starts does. */
   readonly restart: () => Promise<void>
 }
 
 export async function startScene(t: Test, options: ControllerOptions = {}): Promise<Scene> {
   const tenants = await startTenants(t, { withEvents: true, ...options })
-  // The clock is moved on by a day.
+  // Tests advance the clock by a day.
   const ttls = { accessTTL: 1_000_000, refreshTTL: 1_000_000 }
   await tenants.makeOrganization('one', ttls)
   await tenants.makeOrganization('two', ttls)
@@ -43,7 +43,7 @@ export async function addWebhook({ call }: Person, fields: Json): Promise<string
   return `/webhooks/${idOf(await call(201, 'POST', '/webhooks', all))}`
 }
 
-/** Each makes an event of type deployment. */
+/** Creates deployments, each of which makes an event of type deployment. */
 export async function makeEvents({ call }: Person, names: readonly string[]): Promise<void> {
   const tags = await call(200, 'GET', '/tags')
   for (const name of names) await call(201, 'POST', '/deployments', { name, tags })

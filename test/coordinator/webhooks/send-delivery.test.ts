@@ -1,4 +1,4 @@
-/** One delivery over a real socket: where it goes, whatever a name resolves to, and how long it takes at most. */
+/** One delivery over a real socket: the address it connects to, whatever a name resolves to, and its longest duration. */
 import t, { type Test } from 'tap'
 import { compileNetworks } from '../../../src/coordinator/http/networks.js'
 import type { ResolveName } from '../../../src/coordinator/http/judged-lookup.js'
@@ -12,7 +12,7 @@ const rules = {
 }
 const message = { body: '{"id":1,"type":"test"}', signature: 't=1,v1=0', rules }
 
-/** Answers each time with the next of these. */
+/** Each call resolves to the next of these. */
 function resolveTo(...answers: readonly (readonly string[])[]) {
   const asked: string[] = []
   const resolveName: ResolveName = (hostname, _, done) => {
@@ -27,9 +27,9 @@ function resolveTo(...answers: readonly (readonly string[])[]) {
 
 const portOf = (url: string): string => new URL(url).port
 
-void t.test('it connects to the address that was judged, and asks once', async (t) => {
+void t.test('it connects to the address that was checked, and resolves once', async (t) => {
   const receiver = await startReceiver(t)
-  // The second answer would be refused: nobody asks for it.
+  // The second answer would be refused, but is never requested.
   const { asked, resolveName } = resolveTo(['127.0.0.1'], ['169.254.169.254'])
   const url = `http://hooks.example:${portOf(receiver.url)}/a`
   const { signal } = new AbortController()
@@ -40,7 +40,7 @@ void t.test('it connects to the address that was judged, and asks once', async (
   t.equal(receiver.received.length, 1)
 })
 
-void t.test('a name with one address that is not to be called is not called', async (t) => {
+void t.test('a name with one forbidden address is not called', async (t) => {
   const receiver = await startReceiver(t)
   const url = `http://hooks.example:${portOf(receiver.url)}/a`
   for (const hidden of ['10.0.0.1', '169.254.169.254', '::ffff:10.0.0.1', '64:ff9b::a9fe:a9fe'])
@@ -59,7 +59,7 @@ async function isRefused(t: Test, url: string, addresses: readonly string[]): Pr
   )
 }
 
-void t.test('one that hangs is given up, and one that is stopped is no attempt', async (t) => {
+void t.test('a hanging delivery times out, and an aborted one is no attempt', async (t) => {
   const stopping = new AbortController()
   const receiver = await startReceiver(t, () => undefined)
   const { url } = receiver
@@ -76,7 +76,7 @@ void t.test('one that hangs is given up, and one that is stopped is no attempt',
   })
 })
 
-void t.test('a status that has come counts, though the rest never does', async (t) => {
+void t.test('a received status counts, though the body never ends', async (t) => {
   const { signal } = new AbortController()
   const { url } = await startReceiver(t, (response) => {
     response.writeHead(200).write('the beginning')

@@ -1,4 +1,4 @@
-/** The commands that a simulated engine and a real one must answer alike. In order: later ones build on earlier ones. */
+/** Commands that a simulated engine and a real one must answer alike. In order: later ones build on earlier ones. */
 import { backendSteps } from './backend-script.js'
 import { banSteps } from './ban-script.js'
 import { childSteps } from './child-script.js'

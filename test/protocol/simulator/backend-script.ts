@@ -1,4 +1,4 @@
-/** The part of the script about backends and their health. */
+/** The script's part about backends and their health. */
 import { inline, step, steps, type Step } from './script-steps.js'
 
 export const backendSteps: readonly Step[] = [

@@ -1,4 +1,4 @@
-/** The part of the script about bans. */
+/** The script's part about bans. */
 import { step, steps, type Step } from './script-steps.js'
 
 export const banSteps: readonly Step[] = [

@@ -1,8 +1,8 @@
-/** The part of the script about a cache without its child, with another one, and with one that dies. */
+/** The script's part about a cache without its child, with another one, and with one that dies. */
 import { inline, plain, route, steps, type Step } from './script-steps.js'
 
 export const childSteps: readonly Step[] = [
-  // Without the child, with another one.
+  // Without the child, then with another one.
   ...steps(
     undefined,
     'ban req.url == lost',

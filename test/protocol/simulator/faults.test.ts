@@ -6,7 +6,7 @@ import { load, open, pause, start } from './open-engine.js'
 import { authenticate, RawClient } from './raw-client.js'
 
 void t.test('faults of replies', async (t) => {
-  /** What a client sees of `vcl.list` and `ping` behind it, and whether the connection stays. */
+  /** What a client sees of `vcl.list` and the `ping` after it, and whether the connection stays open. */
   // A list of one program is 40 bytes long.
   const seen: Record<string, RegExp> = {
     'wrong-status': /^299 40 {6}\nactive [^]*200 /,
@@ -49,7 +49,7 @@ void t.test('faults of connections', async (t) => {
   t.match(
     await authenticate(new RawClient(engine.connect()), 's'),
     { status: 200 },
-    'the next is greeted',
+    'the next connection is greeted',
   )
   t.equal(silent.rest, '')
 
@@ -59,7 +59,7 @@ void t.test('faults of connections', async (t) => {
   t.match(await authenticate(new RawClient(engine.connect()), 's'), { status: 200 })
 })
 
-void t.test('a frozen engine answers nobody, and goes on where it was', async (t) => {
+void t.test('a frozen engine answers no client, and continues where it stopped', async (t) => {
   const engine = start(t)
   const client = await open(engine)
 
@@ -101,10 +101,10 @@ void t.test('faults of loading', async (t) => {
   for (let turn = 0; turn < 10; turn++) await pause()
   client.write('ping\n')
   for (let turn = 0; turn < 10; turn++) await pause()
-  t.equal(client.rest + blocked.rest, '', 'an hour of compiling')
+  t.equal(client.rest + blocked.rest, '', 'the engine compiles for an hour')
 })
 
-void t.test('a fault waits for its command, and strikes as often as told', async (t) => {
+void t.test('a fault waits for its command, and occurs the given number of times', async (t) => {
   const engine = start(t)
   const client = await open(engine)
 

@@ -26,5 +26,5 @@ export async function open(engine: SimulatedEngine): Promise<RawClient> {
   return client
 }
 
-/** Lets everything that is ready happen. */
+/** Lets all pending callbacks run. */
 export const pause = () => new Promise((resume) => setImmediate(resume))

@@ -1,4 +1,4 @@
-/** The part of the script about parameters, and the one that limits replies. */
+/** The script's part about parameters, and the limit of replies. */
 import { inline, step, steps, type Step } from './script-steps.js'
 
 export const paramSteps: readonly Step[] = [

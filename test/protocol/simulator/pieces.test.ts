@@ -1,4 +1,4 @@
-/** The simulated engine's pure pieces: reading requests, names by pattern, expressions, columns, bytes of a reply. */
+/** Pure parts of the simulated engine: parsing requests, name patterns, expressions, columns, encoding replies. */
 import fc from 'fast-check'
 import t from 'tap'
 import { matchesGlob } from '../../../protocol/simulator/glob.js'
@@ -18,7 +18,7 @@ function readAll(pieces: readonly string[]): EngineRequest[] {
   return requests
 }
 
-void t.test('any cutting of the bytes gives the same requests', (t) => {
+void t.test('any chunking of the bytes gives the same requests', (t) => {
   const bytes = fc.array(
     fc.constantFrom('a', 'E', 'F', ' ', '"', '\\', '<< EF', '\n', '\r', 'EF\n', '\0', '\xff'),
     { maxLength: 40 },
@@ -34,7 +34,7 @@ void t.test('any cutting of the bytes gives the same requests', (t) => {
   t.end()
 })
 
-void t.test('what the manager repeats without blanks the child reads as it was', (t) => {
+void t.test('the child parses words requoted by the manager unchanged', (t) => {
   const byte = fc.integer({ min: 1, max: 255 }).filter((code) => code !== 0x0b && code !== 0x20)
   const word = fc.array(byte, { minLength: 1 }).map((codes) => String.fromCharCode(...codes))
   fc.assert(
@@ -45,7 +45,7 @@ void t.test('what the manager repeats without blanks the child reads as it was',
   t.end()
 })
 
-void t.test('a here-document ends at its token anywhere, and the matcher does not go back', (t) => {
+void t.test('a here-document ends at its token anywhere, matched without backtracking', (t) => {
   const words = (text: string) => readAll([text]).map(({ parsed }) => parsed)
 
   t.same(words('a << EOF\ntext\nEOF\n'), [{ words: ['a', 'text\n'] }])
@@ -58,7 +58,7 @@ void t.test('a here-document ends at its token anywhere, and the matcher does no
   t.end()
 })
 
-void t.test('patterns of names', (t) => {
+void t.test('names match patterns as with glob', (t) => {
   const table: readonly [pattern: string, name: string, fits: boolean][] = [
     ['*', '', true],
     ['a*', 'abc', true],
@@ -76,11 +76,11 @@ void t.test('patterns of names', (t) => {
   ]
   for (const [pattern, name, fits] of table)
     t.equal(matchesGlob(pattern, name), fits, `${pattern} ${name}`)
-  t.notOk(matchesGlob('*a'.repeat(200), 'a'.repeat(199)), 'without taking for ever')
+  t.notOk(matchesGlob('*a'.repeat(200), 'a'.repeat(199)), 'without backtracking for ever')
   t.end()
 })
 
-void t.test('mistakes in regular expressions', (t) => {
+void t.test('mistakes in regular expressions are found', (t) => {
   for (const good of [
     '',
     'a|b',
@@ -100,7 +100,7 @@ void t.test('mistakes in regular expressions', (t) => {
 })
 
 void t.test(
-  'the length of a reply counts bytes, and is followed by one LF that it does not count',
+  'the length of a reply counts bytes, except for the line feed at its end',
   (t) => {
     t.equal(encodeReply(200, '\xc3\xa4').toString('latin1'), '200 2       \n\xc3\xa4\n')
     t.equal(encodeReply(500, '').toString('latin1'), '500 0       \n\n')

@@ -1,4 +1,4 @@
-/** The part of the script about programs: their names and states, their labels, and how many there may be. */
+/** The script's part about programs: names, states, labels, and their number. */
 import { inline, plain, quoted, route, steps, type Step } from './script-steps.js'
 
 export const programSteps: readonly Step[] = [

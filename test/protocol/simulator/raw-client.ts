@@ -1,4 +1,4 @@
-/** A management-port client of bytes: what it sends and what it counts is plain to see, and nothing of ours is in between. */
+/** A byte-level client of the management port, so that tests see exactly what is sent and counted, without our own code in between. */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -28,7 +28,7 @@ export class RawClient {
     stream.on('error', () => undefined)
   }
 
-  /** Everything received and not yet taken as a reply. */
+  /** Bytes received that do not form a reply yet. */
   get rest(): string {
     return this.#received.toString('latin1')
   }
@@ -41,13 +41,13 @@ export class RawClient {
     if (!this.stream.destroyed) this.stream.write(Buffer.from(text, 'latin1'))
   }
 
-  /** Sends a command line, or several lines of which one is a command, and waits for its reply. */
+  /** Sends a command of one or several lines and waits for its reply. */
   async ask(line: string): Promise<RawReply | 'closed'> {
     this.write(`${line}\n`)
     return this.next()
   }
 
-  /** The next reply, or that the connection ended before it was whole. */
+  /** The next reply, or 'closed' when the connection ended before it was complete. */
   async next(): Promise<RawReply | 'closed'> {
     for (;;) {
       const reply = this.#take()
@@ -57,7 +57,7 @@ export class RawClient {
     }
   }
 
-  /** Waits until so many bytes are there. */
+  /** Waits until this many bytes have arrived. */
   async waitForBytes(count: number): Promise<string> {
     while (this.#received.length < count && !this.#hasEnded) await this.#change()
     return this.rest
@@ -96,14 +96,14 @@ export async function openTcp(port: number): Promise<RawClient> {
   return client
 }
 
-/** `auth …` for a challenge reply's body. */
+/** The `auth …` line for the body of a challenge. */
 export function answer(challenge: string, secret: string): string {
   const letters = challenge.slice(0, 32)
   const digest = createHash('sha256').update(`${letters}\n${secret}${letters}\n`, 'latin1')
   return `auth ${digest.digest('hex')}`
 }
 
-/** Takes the challenge and answers it; gives the reply. */
+/** Reads the challenge and answers it; returns the reply. */
 export async function authenticate(
   client: RawClient,
   secret: string,

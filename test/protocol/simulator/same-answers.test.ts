@@ -1,6 +1,6 @@
 /**
- * One script of commands runs against a simulated engine and against a real varnishd 7.1.1, and the answers agree: the
- * status exactly, the text after what must differ (times, pids, the real compiler's own line numbers) is taken out.
+ * One script of commands runs against a simulated engine and a real varnishd 7.1.1, and the replies agree: the status
+ * exactly, the text after removing what must differ (times, pids, the real compiler's own line numbers).
  */
 import { readFile } from 'node:fs/promises'
 import assert from 'node:assert/strict'
@@ -16,10 +16,10 @@ import { answerScript } from './answer-script.js'
 import { answer, authenticate, openTcp, RawClient, type RawReply } from './raw-client.js'
 import type { Tolerance } from './script-steps.js'
 
-/** As the cache comes, not as other tests start it. */
+/** As installed, without the settings of other tests. */
 const args = ['-p', 'debug=none']
 
-/** What of a text may differ, and why. The status never may. */
+/** Which differences of text are tolerated, and why. The status must always agree. */
 const tolerances: Record<
   Tolerance,
   { readonly why: string; readonly take: (body: string) => string }
@@ -111,7 +111,7 @@ void t.test('a simulated engine answers like the real one', { timeout: 200_000 }
   t.pass('all answered alike')
 })
 
-/** The real manager needs a moment to notice; until then vcl.list is 200 with nothing. */
+/** The real manager needs a moment to notice; until then vcl.list returns 200 with an empty body. */
 async function hasChild(client: RawClient): Promise<boolean> {
   const reply = await client.ask('vcl.list')
   return reply !== 'closed' && reply.status === 200 && reply.body !== ''
@@ -130,7 +130,7 @@ function normalise(reply: RawReply | 'closed', tolerate: Tolerance | undefined):
   }
 }
 
-/** What a client may say first, `AUTH` standing for the right answer; the whole conversation is compared. */
+/** Lines a client may send first, with `AUTH` in place of the right answer; the whole conversation is compared. */
 const conversations: readonly string[] = [
   'ping\n',
   'ping -j\n',
@@ -166,7 +166,7 @@ const conversations: readonly string[] = [
 ]
 
 void t.test(
-  'a simulated engine treats strangers like the real one',
+  'a simulated engine treats unauthenticated clients like the real one',
   { timeout: 100_000 },
   async (t) => {
     const cache = await startVarnishd(t, { args })
@@ -185,7 +185,7 @@ void t.test(
   },
 )
 
-void t.test('the real one still answers as it was recorded', async (t) => {
+void t.test('the real one still answers as recorded', async (t) => {
   const cache = await startVarnishd(t, { secret: null, args })
   const client = await openTcp(cache.port)
   await client.next()
@@ -208,7 +208,7 @@ void t.test('without a secret both begin with the banner', { timeout: 100_000 },
   t.same(found, wanted)
 })
 
-void t.test('both managers die of the same commands', { timeout: 100_000 }, async (t) => {
+void t.test('the same commands end both managers', { timeout: 100_000 }, async (t) => {
   for (const line of ['vcl.use ""', 'vcl.inline "" x', 'vcl.label "" boot', 'debug.panic.master']) {
     const cache = await startVarnishd(t, { secret: null, args })
     const engine = createSimulatedEngine()
@@ -221,14 +221,14 @@ void t.test('both managers die of the same commands', { timeout: 100_000 }, asyn
   }
 })
 
-/** Everything that means something to the reader of a line, but `<`: both would wait for a here-document. */
+/** All characters special to the parser of a line, except `<`: both would wait for a here-document. */
 const lineAlphabet = [
   ...'ab "\\\\""nrtvx048-\t\x0b\x01\x7f\x80\xff#\''.split(''),
   ...['\\x41', '\\101', '\\"', '\\\\'],
 ]
 
 void t.test(
-  'both read any line alike, twice where the child answers',
+  'both parse any line alike, twice where the child answers',
   { timeout: 100_000 },
   async (t) => {
     const cache = await startVarnishd(t, { secret: null, args })
@@ -247,7 +247,7 @@ void t.test(
         async (name, tail) => {
           const line = `${name}${tail.join('')}`
           // One by one: a burst of two lines would cost the real one 40 ms (management-protocol: 9).
-          const tolerance = name === 'vcl.show ' ? 'builtin' : undefined // it may be asked for with -v
+          const tolerance = name === 'vcl.show ' ? 'builtin' : undefined // the line may contain -v
           const replies = clients.map(async (client) =>
             normalise(await client.ask(line), tolerance),
           )
@@ -261,7 +261,7 @@ void t.test(
   },
 )
 
-/** Says all at once, hangs up the sending side, and gives everything heard until the other side hangs up. */
+/** Sends everything at once, closes the sending side, and returns all replies until the other side closes. */
 async function converse(client: RawClient, conversation: string, secret: string): Promise<string> {
   const greeting = await client.next()
   if (greeting === 'closed') return greeting

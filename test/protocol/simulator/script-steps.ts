@@ -1,9 +1,9 @@
-/** What a script of commands is made of, and the programs it loads. */
+/** Steps of a script of commands, and the programs it loads. */
 
 export interface Step {
-  /** Sent with LF behind it. latin1. */
+  /** Sent with a trailing LF. latin1. */
   readonly line: string
-  /** What of the text may differ, see `tolerances` in same-answers.test.ts. */
+  /** Tolerated differences of text, see `tolerances` in same-answers.test.ts. */
   readonly tolerate?: Tolerance
 }
 

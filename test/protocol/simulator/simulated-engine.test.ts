@@ -1,11 +1,11 @@
-/** What a simulated engine does that no single reply shows: what is lost when, what goes cold, where releases differ. */
+/** Behaviour of a simulated engine that no single reply shows: what is lost when, what goes cold, where releases differ. */
 import t from 'tap'
 import { createSimulatedEngine } from '../../support/simulated-engine.js'
 import { load, open, start } from './open-engine.js'
 import type { RawClient } from './raw-client.js'
 
 void t.test(
-  'a restart of the child keeps programs and parameters and loses bans and overrides',
+  'a child restart keeps programs and parameters, and loses bans and health overrides',
   async (t) => {
     const engine = start(t)
     const client = await open(engine)
@@ -33,7 +33,7 @@ void t.test(
   },
 )
 
-void t.test('without auto_restart a dead child stays away', async (t) => {
+void t.test('without auto_restart a dead child stays stopped', async (t) => {
   const engine = start(t)
   const client = await open(engine)
   await client.ask('param.set auto_restart off')
@@ -63,7 +63,7 @@ void t.test('a restart of the manager closes all connections and forgets everyth
   t.match(await again.ask('param.show changed'), { body: '' })
 })
 
-void t.test('an empty name of a program kills the manager', async (t) => {
+void t.test('an empty program name kills the manager', async (t) => {
   const engine = start(t)
   const before = engine.masterPid
 
@@ -71,7 +71,7 @@ void t.test('an empty name of a program kills the manager', async (t) => {
   t.not(engine.masterPid, before)
 })
 
-void t.test('a program that nothing uses goes cold, and warms up when used', async (t) => {
+void t.test('an unused program goes cold, and warms up when used', async (t) => {
   let nowMs = Date.UTC(2026, 0, 1)
   const client = await open(start(t, { clock: () => nowMs }))
   await client.ask(load('a'))
@@ -90,7 +90,7 @@ void t.test('a program that nothing uses goes cold, and warms up when used', asy
   t.match(await client.ask('vcl.list'), { body: /available +auto +cold +0 +boot\n/ })
 })
 
-void t.test('discarded programs can linger under a name that is used again', async (t) => {
+void t.test('a discarded program can linger under a name that is used again', async (t) => {
   const engine = start(t, { keepsDiscarded: true })
   const client = await open(engine)
   for (const line of [load('a'), 'vcl.use a', 'vcl.use boot', 'vcl.discard a', load('a')])
@@ -104,7 +104,7 @@ void t.test('discarded programs can linger under a name that is used again', asy
   t.notMatch(await client.ask('vcl.list'), { body: /discarded/ })
 })
 
-void t.test('probed backends look as the test wants', async (t) => {
+void t.test('probed backends have the health set by the test', async (t) => {
   const engine = start(t)
   const client = await open(engine)
   const probed = 'vcl 4.1; backend p { .host = \\"h\\"; .probe = { .url = \\"/\\"; } }'
@@ -132,7 +132,7 @@ void t.test('blocks may be nested 100 deep, and no deeper', async (t) => {
 
 void t.test('other releases differ where they are known to', async (t) => {
   const oldest = await open(start(t, { version: '6.0.16' }))
-  t.match(await oldest.ask('ping "a" "b"'), { status: 105 }, 'neighbours are two words')
+  t.match(await oldest.ask('ping "a" "b"'), { status: 105 }, 'adjacent quoted words are two words')
   t.match(await oldest.ask('vcl.list'), { body: /^active +auto\/warm +0 boot\n$/ })
   t.match(await oldest.ask('vcl.list -j'), { status: 200 })
   t.match(await oldest.ask('backend.list -j'), { status: 102 })
@@ -161,7 +161,7 @@ void t.test('protected parameters cannot be set', async (t) => {
   t.match(await client.ask('param.set cc_command x'), { status: 107, body: /is protected/ })
 })
 
-void t.test('thousands of engines live in one process', async (t) => {
+void t.test('thousands of engines fit in one process', async (t) => {
   const clients: RawClient[] = []
   for (let each = 0; each < 2000; each++) clients.push(await open(start(t)))
 

@@ -1,4 +1,4 @@
-/** The management port of a simulated engine: bursts, who waits for whom, secrets, listening and dialing out. */
+/** The management port of a simulated engine: bursts, blocking, secrets, listening and dialling out. */
 import { connect, createServer } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
@@ -41,13 +41,13 @@ void t.test('a compile blocks all connections of its engine, and no other engine
   t.same(order.slice(0, 2), ['elsewhere', 'loaded'])
 })
 
-void t.test('what the compiler refuses takes no time', async (t) => {
+void t.test('a refused compile takes no time', async (t) => {
   const client = await open(start(t, { compileMs: 3_600_000 }))
 
   t.match(await client.ask('vcl.inline a nonsense'), { status: 106 })
 })
 
-void t.test('a load goes on when its client is gone', async (t) => {
+void t.test('a load continues when its client is gone', async (t) => {
   const engine = start(t, { compileMs: 50 })
   const loader = await open(engine)
   loader.write(`${load('a')}\n`)
@@ -59,7 +59,7 @@ void t.test('a load goes on when its client is gone', async (t) => {
 })
 
 void t.test(
-  'a client that does not read stops the manager for everybody until it reads or is gone',
+  'a client that does not read blocks the manager for all until it reads or disconnects',
   async (t) => {
     const engine = start(t)
     const deaf = engine.connect()
@@ -79,7 +79,7 @@ void t.test(
   },
 )
 
-void t.test('the secret is judged at each attempt', async (t) => {
+void t.test('the secret is checked at each attempt', async (t) => {
   const engine = start(t, { secret: Buffer.from('old\n') })
   const first = new RawClient(engine.connect())
   const challenge = await first.next()
@@ -101,7 +101,7 @@ void t.test('the secret is judged at each attempt', async (t) => {
   })
 })
 
-void t.test('it listens on TCP and stops', async (t) => {
+void t.test('the engine listens on TCP and stops', async (t) => {
   const engine = start(t)
   const listening = await engine.listen()
   const client = await openTcp(listening.port)
@@ -117,7 +117,7 @@ void t.test('it listens on TCP and stops', async (t) => {
   t.match(await (await openTcp(again.port)).next(), { status: 200 })
 })
 
-void t.test('in reverse mode it dials out, challenges first, and dials again', async (t) => {
+void t.test('in reverse mode the engine dials, challenges first, and redials', async (t) => {
   const engine = start(t, { secret: Buffer.from('s') })
   const clients: RawClient[] = []
   const server = createServer((socket) => clients.push(new RawClient(socket)))
@@ -131,16 +131,16 @@ void t.test('in reverse mode it dials out, challenges first, and dials again', a
   t.teardown(() => {
     dialer.close()
   })
-  const first = await eventually('it calls', () => clients[0])
+  const first = await eventually('it connects', () => clients[0])
   t.match(await authenticate(first, 's'), { status: 200 })
   t.match(await first.ask('quit'), { status: 500 })
   first.close()
-  const second = await eventually('it calls again', () => clients[1])
+  const second = await eventually('it connects again', () => clients[1])
   t.match(await second.next(), { status: 107 })
   second.close()
 })
 
-void t.test('a journal keeps the last lines, without the answer to the challenge', async (t) => {
+void t.test('the journal keeps the last lines, without the answer to the challenge', async (t) => {
   const engine = start(t, { secret: Buffer.from('s'), journalLines: 3 })
   const client = new RawClient(engine.connect())
   await authenticate(client, 's')

@@ -1,8 +1,8 @@
-/** The part of the script about what the compiler refuses and accepts. */
+/** The script's part about VCL that the compiler refuses and accepts. */
 import { inline, local, plain, quoted, step, steps, type Step } from './script-steps.js'
 
 export const vclSteps: readonly Step[] = [
-  // What the compiler refuses.
+  // Refused by the compiler.
   ...steps(
     'compiler',
     ...[
@@ -87,7 +87,7 @@ export const vclSteps: readonly Step[] = [
   ),
   ...steps('status-only', `vcl.inline ${'n'.repeat(240)} ${quoted(plain)}`),
 
-  // What it accepts.
+  // Accepted by it.
   ...steps(
     undefined,
     ...[

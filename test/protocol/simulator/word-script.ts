@@ -1,4 +1,4 @@
-/** The part of the script about how a line is read, and what the cache says of itself. */
+/** The script's part about parsing lines, and about the cache itself. */
 import { steps, type Step } from './script-steps.js'
 
 export const wordSteps: readonly Step[] = [
