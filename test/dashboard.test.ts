@@ -59,26 +59,23 @@ void t.test('rates follow the displayed time range, and no raw counter is displa
   }
 })
 
-void t.test(
-  'each panel has a title, a description, a unit and a place of its own',
-  async (t) => {
-    const { panels, editable } = await readDashboard()
-    t.equal(editable, false, 'users edit a copy, and can still import the next version')
-    t.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
-    const taken = new Set<string>()
-    const overlapping = new Set<string>()
-    for (const { title, description, datasource, fieldConfig, targets, gridPos } of panels) {
-      t.ok(title.length > 0 && description.endsWith('.'), title)
-      t.equal(datasource.uid, source)
-      t.match(fieldConfig.defaults.unit, /^\w+$/)
-      t.equal(new Set(targets.map(({ refId }) => refId)).size, targets.length)
-      t.ok(targets.length > 0 && gridPos.x + gridPos.w <= 24)
-      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
-        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
-          if (taken.has(`${x} ${y}`)) overlapping.add(title)
-          taken.add(`${x} ${y}`)
-        }
-    }
-    t.same([...overlapping], [])
-  },
-)
+void t.test('each panel has a title, a description, a unit and a place of its own', async (t) => {
+  const { panels, editable } = await readDashboard()
+  t.equal(editable, false, 'users edit a copy, and can still import the next version')
+  t.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
+  const taken = new Set<string>()
+  const overlapping = new Set<string>()
+  for (const { title, description, datasource, fieldConfig, targets, gridPos } of panels) {
+    t.ok(title.length > 0 && description.endsWith('.'), title)
+    t.equal(datasource.uid, source)
+    t.match(fieldConfig.defaults.unit, /^\w+$/)
+    t.equal(new Set(targets.map(({ refId }) => refId)).size, targets.length)
+    t.ok(targets.length > 0 && gridPos.x + gridPos.w <= 24)
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+        if (taken.has(`${x} ${y}`)) overlapping.add(title)
+        taken.add(`${x} ${y}`)
+      }
+  }
+  t.same([...overlapping], [])
+})

@@ -127,26 +127,22 @@ void t.test('root finds the state of the installed service', onlyRoot, async (t)
   }, /no state of an agent was found: .*cachefleet-agent.service.*--state-dir/)
 })
 
-void t.test(
-  'without a state, commands fail and create no store',
-  beside(),
-  async (t) => {
-    const home = await makeStateDir(t)
-    const environment = { XDG_STATE_HOME: home }
-    for (const words of [
-      ['rollback', '--list'],
-      ['secret', 'rotate'],
-      ['admin', 'add', 'x'],
-    ])
-      t.match(await runDaemon(words, { environment, input: 'a long password\n' }), {
-        code: 78,
-        errors: /no state of (an agent|a coordinator) was found.*--state-dir/,
-      })
-    const words = ['secret', 'rotate', '--state-dir', home]
-    t.match(await runDaemon(words), { code: 78, errors: /there is no store .*coordinator.db/ })
-    t.same(await readdir(home), [])
-  },
-)
+void t.test('without a state, commands fail and create no store', beside(), async (t) => {
+  const home = await makeStateDir(t)
+  const environment = { XDG_STATE_HOME: home }
+  for (const words of [
+    ['rollback', '--list'],
+    ['secret', 'rotate'],
+    ['admin', 'add', 'x'],
+  ])
+    t.match(await runDaemon(words, { environment, input: 'a long password\n' }), {
+      code: 78,
+      errors: /no state of (an agent|a coordinator) was found.*--state-dir/,
+    })
+  const words = ['secret', 'rotate', '--state-dir', home]
+  t.match(await runDaemon(words), { code: 78, errors: /there is no store .*coordinator.db/ })
+  t.same(await readdir(home), [])
+})
 
 void t.test('a list ends without an error when its output is closed early', beside(), async (t) => {
   const home = await makeStateDir(t)

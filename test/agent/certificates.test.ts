@@ -86,23 +86,20 @@ void t.test('a cache without a TLS listener is sent no load, with a reason repor
   t.notOk(engine.journal.some((line) => line.startsWith('tls.cert.load')))
 })
 
-void t.test(
-  'the agent rewrites a removed or changed file without the coordinator',
-  async (t) => {
-    const { engine, coordinator, agent } = await startTlsAgent(t)
-    t.ok(coordinator.description()?.capabilities.includes('tls'))
-    const one = await give(coordinator, 1)
-    await coordinator.apply(2, withCertificates(one))
-    const file = fileOf(agent, one)
-    const text = await readFile(file, 'utf8')
-    await coordinator.close()
-    await rm(file)
-    await eventually('the file is back', () => readIfThere(file) === text)
-    await writeFile(file, 'something else')
-    await eventually('the file is repaired', () => readIfThere(file) === text)
-    await eventually('it is loaded', async () => (await listActive(engine)).includes(one.name))
-  },
-)
+void t.test('the agent rewrites a removed or changed file without the coordinator', async (t) => {
+  const { engine, coordinator, agent } = await startTlsAgent(t)
+  t.ok(coordinator.description()?.capabilities.includes('tls'))
+  const one = await give(coordinator, 1)
+  await coordinator.apply(2, withCertificates(one))
+  const file = fileOf(agent, one)
+  const text = await readFile(file, 'utf8')
+  await coordinator.close()
+  await rm(file)
+  await eventually('the file is back', () => readIfThere(file) === text)
+  await writeFile(file, 'something else')
+  await eventually('the file is repaired', () => readIfThere(file) === text)
+  await eventually('it is loaded', async () => (await listActive(engine)).includes(one.name))
+})
 
 void t.test(
   'a discarded certificate is loaded again, and a restarted child has all certificates',

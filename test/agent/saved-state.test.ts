@@ -18,23 +18,20 @@ const holding = (name: string, sha = 'a'.repeat(64)): Partial<AgentRecord> => ({
   ours: [name],
 })
 
-void t.test(
-  'the record survives a restart, in a folder only its owner can access',
-  async (t) => {
-    const folder = join(await makeFolder(t), 'state')
-    const state = await openStateOnDisk(folder, log)
-    t.same(state.record, emptyRecord)
+void t.test('the record survives a restart, in a folder only its owner can access', async (t) => {
+  const folder = join(await makeFolder(t), 'state')
+  const state = await openStateOnDisk(folder, log)
+  t.same(state.record, emptyRecord)
 
-    await state.change(holding('cf-1-aaaaaaaa-1'))
+  await state.change(holding('cf-1-aaaaaaaa-1'))
 
-    t.equal((await stat(folder)).mode & 0o777, 0o700)
-    t.equal((await stat(join(folder, 'state.json'))).mode & 0o777, 0o600)
-    t.same((await openStateOnDisk(folder, log)).record, state.record)
-    await chmod(folder, 0o755)
-    await openStateOnDisk(folder, log)
-    t.equal((await stat(folder)).mode & 0o777, 0o700, 'an open folder is restricted')
-  },
-)
+  t.equal((await stat(folder)).mode & 0o777, 0o700)
+  t.equal((await stat(join(folder, 'state.json'))).mode & 0o777, 0o600)
+  t.same((await openStateOnDisk(folder, log)).record, state.record)
+  await chmod(folder, 0o755)
+  await openStateOnDisk(folder, log)
+  t.equal((await stat(folder)).mode & 0o777, 0o700, 'an open folder is restricted')
+})
 
 void t.test('a truncated write leaves the old record', async (t) => {
   const folder = await makeFolder(t)
@@ -105,23 +102,20 @@ void t.test(
   },
 )
 
-void t.test(
-  'a failed write is an error, and succeeds once there is room again',
-  async (t) => {
-    const folder = await makeFolder(t)
-    const state = await openStateOnDisk(folder, log)
-    await state.change(holding('cf-1-aaaaaaaa-1'))
-    const before = state.record
-    await mkdir(join(folder, 'state.json.new')) // like a full disk: the draft cannot be written
+void t.test('a failed write is an error, and succeeds once there is room again', async (t) => {
+  const folder = await makeFolder(t)
+  const state = await openStateOnDisk(folder, log)
+  await state.change(holding('cf-1-aaaaaaaa-1'))
+  const before = state.record
+  await mkdir(join(folder, 'state.json.new')) // like a full disk: the draft cannot be written
 
-    await t.rejects(state.change({ heldRevision: 4 }), /EISDIR/)
+  await t.rejects(state.change({ heldRevision: 4 }), /EISDIR/)
 
-    t.same(state.record, before, 'the old record stays')
-    await rm(join(folder, 'state.json.new'), { recursive: true })
-    await state.change({ heldRevision: 4 })
-    t.equal((await openStateOnDisk(folder, log)).record.heldRevision, 4)
-  },
-)
+  t.same(state.record, before, 'the old record stays')
+  await rm(join(folder, 'state.json.new'), { recursive: true })
+  await state.change({ heldRevision: 4 })
+  t.equal((await openStateOnDisk(folder, log)).record.heldRevision, 4)
+})
 
 void t.test('foreign sources are stored once per text, with mode 0600, at most 200', async (t) => {
   const folder = await makeFolder(t)

@@ -192,11 +192,7 @@ void t.test('the caller gets the cache’s answer to a setting', beside(), async
     refusal: /Must be greater or equal to 0\.000[^]*attempting to set param 'default_ttl' to '-1'/,
     parameter: null,
   })
-  t.equal(
-    await readParam(cache, 'default_ttl'),
-    '30.000 [seconds]',
-    'the old value is kept',
-  )
+  t.equal(await readParam(cache, 'default_ttl'), '30.000 [seconds]', 'the old value is kept')
   t.match(await setParam('nope', '1'), { refusal: /Unknown parameter "nope"/ })
   const denied = { kind: 'setParam', name: 'cc_command', value: 'x' } as const
   t.match(await coordinator.ask(denied), { result: 'refused', error: /cc_command/ })

@@ -66,25 +66,22 @@ void t.test(
   },
 )
 
-void t.test(
-  'the agent ends the cache of a killed agent and reuses its ports',
-  async (t) => {
-    const stateDir = await makeFolder(t)
-    const first = await startSpawnedEngine({ stateDir, ...where, log })
-    if (!first) throw new Error('there is no varnishd')
-    const record = await readRecord(stateDir)
-    await first.stop()
-    const left = await leaveCache(t, stateDir, first, record)
+void t.test('the agent ends the cache of a killed agent and reuses its ports', async (t) => {
+  const stateDir = await makeFolder(t)
+  const first = await startSpawnedEngine({ stateDir, ...where, log })
+  if (!first) throw new Error('there is no varnishd')
+  const record = await readRecord(stateDir)
+  await first.stop()
+  const left = await leaveCache(t, stateDir, first, record)
 
-    const second = await startSpawnedEngine({ stateDir, ...where, log })
-    t.teardown(() => second?.stop())
+  const second = await startSpawnedEngine({ stateDir, ...where, log })
+  t.teardown(() => second?.stop())
 
-    t.notOk(await isThere(left))
-    t.not((await readRecord(stateDir)).pid, left)
-    t.same(second?.http, first.http)
-    t.equal(second?.engine.port, first.engine.port)
-  },
-)
+  t.notOk(await isThere(left))
+  t.not((await readRecord(stateDir)).pid, left)
+  t.same(second?.http, first.http)
+  t.equal(second?.engine.port, first.engine.port)
+})
 
 void t.test('a process that only reads a cache’s working directory is left alone', async (t) => {
   const folder = await makeFolder(t)

@@ -65,98 +65,89 @@ Name: eu
   },
 )
 
-void t.test(
-  'invalid documents are reported with file and line before any call',
-  async (t) => {
-    const environment = { ...(await makeHome(t)), CACHEFLEET_SERVER: 'http://127.0.0.1:1' }
-    const refused: readonly (readonly [text: string, problem: RegExp])[] = [
-      ['kind: tag\nname: 5', /^a.yaml line 2: name: it is 5; expected a text; quote it/],
-      ['kind: tag\n', /^a.yaml line 1: name is missing/],
-      ['kind: vg\nreleases: [6.0]', /^a.yaml line 2: releases: it is 6; expected a text; quote/],
-      ['kind: vg\nreleases: [vinyl9]', /^a.yaml line 2: releases: it is "vinyl9"; expected a rel/],
-      ['kind: vg\nreleases: "7"', /^a.yaml line 2: releases: it is "7"; expected a list of texts/],
-      ['kind: tag\nname: "a\\nb"', /^a.yaml line 1: name: a name has no control/],
-      ['kind: bogus\nname: x', /^a.yaml line 1: kind is "bogus"; it is one of tag, file,/],
-      ['name: x', /^a.yaml line 1: kind is missing/],
-      [
-        'kind: tag\nname: x\ncolour: red',
-        /^a.yaml line 3: colour is not known here; known are kind, name/,
-      ],
-      ['kind: tag\nname: x\n__proto__: 1', /^a.yaml line 3: __proto__ is not known here/],
-      ['kind: tag\nname: x\nName: y', /^a.yaml line 3: name is given twice, in different case/],
-      ['kind: tag\nname: x\nname: y', /^a.yaml line 3: Map keys must be unique/],
-      [
-        'kind: tag\nname: x\n---\nkind: tag\nname: x',
-        /^a.yaml line 4: tag "x" has a document already, a.yaml line 1/,
-      ],
-      ['- 5', /^a.yaml line 1: a document is a map/],
-      ['kind: [', /^a.yaml line 1: /],
-      ['kind: `tag', /^a.yaml line 1: Plain value cannot start with reserved character `/],
-      ['a: &a [*a]', /^a.yaml: an alias \(\*name\) stands inside/],
-      ['kind: tag\nname: &a [*a]', /^a.yaml: an alias \(\*name\) stands inside/],
-      [
-        'kind: set\nname: a\n---\nkind: set\nname: b',
-        /^a.yaml line 4: a second document of kind set/,
-      ],
-      ['kind: set\nname: a\nmore: b', /^a.yaml line 3: more is not known here/],
-      ['kind: file\nname: f', /^a.yaml line 1: source is missing/],
-      ['kind: file\nname: f\nsource: @no.vcl', /^a.yaml line 3: source: no.vcl: no such file/],
-      [
-        'kind: file\nname: f\nsource: @../x',
-        /^a.yaml line 3: source: ..\/x: it is outside the folder/,
-      ],
-      [
-        'kind: file\nname: f\nsource: @/etc/passwd',
-        /^a.yaml line 3: source: \/etc\/passwd: no such file/,
-      ],
-      ['kind: file\nname: f\nsource: @out.vcl', /^a.yaml line 3: source: out.vcl: it is outside/],
-      ['kind: file\nname: f\nsource: @.', /^a.yaml line 3: source: .: it is not a plain file/],
-      [
-        'kind: file\nname: f\nsource: "-"\nencoded: true',
-        /^a.yaml line 1: source: an encoded source is/,
-      ],
-      ['kind: file\nname: f\nsource: x\nfileType: 5', /^a.yaml line 1: fileType: expected 1/],
-      ['kind: domain\nfqdn: "a.example:80"', /^a.yaml line 1: fqdn: /],
-      [
-        'kind: deployment\nname: d\ntags: []',
-        /^a.yaml line 1: tags: a deployment has at least one/,
-      ],
-      [
-        'kind: deployment\nname: d\ntags: web',
-        /^a.yaml line 3: tags: it is "web"; expected a list/,
-      ],
-      [
-        'kind: deployment\nname: d\ntags: [a]\nmin: 1.5',
-        /^a.yaml line 4: min: it is 1.5; expected a whole number/,
-      ],
-      ['kind: deployment\nname: d\ntags: [a]\nmin: 2', /^a.yaml line 1: max is 1 and min 2/],
-      ['kind: file\nname: f\nsource: "a: 1"\nfileType: 4', /^a.yaml line 1: source: line 1: /],
-      ['kind: vclgroup\nname: g', /^a.yaml line 1: mainVCL is missing/],
-      [
-        'kind: vclgroup\nname: g\nmainVCL: {id: 5}',
-        /^a.yaml line 3: mainVCL: it is nothing; expected a text/,
-      ],
-      [
-        'kind: vclgroup\nname: g\nmainVCL: f\nroot: false',
-        /^a.yaml line 1: root is false, and the group has 0/,
-      ],
-      [
-        'kind: vclgroup\nname: g\nmainVCL: f\ndeployed: "yes"',
-        /^a.yaml line 4: deployed: it is "yes"; expected true or/,
-      ],
-    ]
-    for (const [text, problem] of refused) {
-      const folder = await makeFolder(t, { 'a.yaml': text })
-      await symlink('/etc/passwd', join(folder, 'out.vcl'))
-      const { code, out, err } = await call(['apply', '-f', folder], { environment })
-      t.match({ code, out }, { code: 2, out: '' }, text)
-      t.match(err.replace(/^cachefleet: /, ''), problem)
-      t.match(err, /Nothing was changed\.\n$/)
-    }
-    for (const words of [[], ['-f', '/nowhere'], ['-f', await makeFolder(t, {})]])
-      t.match(await call(['apply', ...words], { environment }), { code: 2, err: /-f/ })
-  },
-)
+void t.test('invalid documents are reported with file and line before any call', async (t) => {
+  const environment = { ...(await makeHome(t)), CACHEFLEET_SERVER: 'http://127.0.0.1:1' }
+  const refused: readonly (readonly [text: string, problem: RegExp])[] = [
+    ['kind: tag\nname: 5', /^a.yaml line 2: name: it is 5; expected a text; quote it/],
+    ['kind: tag\n', /^a.yaml line 1: name is missing/],
+    ['kind: vg\nreleases: [6.0]', /^a.yaml line 2: releases: it is 6; expected a text; quote/],
+    ['kind: vg\nreleases: [vinyl9]', /^a.yaml line 2: releases: it is "vinyl9"; expected a rel/],
+    ['kind: vg\nreleases: "7"', /^a.yaml line 2: releases: it is "7"; expected a list of texts/],
+    ['kind: tag\nname: "a\\nb"', /^a.yaml line 1: name: a name has no control/],
+    ['kind: bogus\nname: x', /^a.yaml line 1: kind is "bogus"; it is one of tag, file,/],
+    ['name: x', /^a.yaml line 1: kind is missing/],
+    [
+      'kind: tag\nname: x\ncolour: red',
+      /^a.yaml line 3: colour is not known here; known are kind, name/,
+    ],
+    ['kind: tag\nname: x\n__proto__: 1', /^a.yaml line 3: __proto__ is not known here/],
+    ['kind: tag\nname: x\nName: y', /^a.yaml line 3: name is given twice, in different case/],
+    ['kind: tag\nname: x\nname: y', /^a.yaml line 3: Map keys must be unique/],
+    [
+      'kind: tag\nname: x\n---\nkind: tag\nname: x',
+      /^a.yaml line 4: tag "x" has a document already, a.yaml line 1/,
+    ],
+    ['- 5', /^a.yaml line 1: a document is a map/],
+    ['kind: [', /^a.yaml line 1: /],
+    ['kind: `tag', /^a.yaml line 1: Plain value cannot start with reserved character `/],
+    ['a: &a [*a]', /^a.yaml: an alias \(\*name\) stands inside/],
+    ['kind: tag\nname: &a [*a]', /^a.yaml: an alias \(\*name\) stands inside/],
+    [
+      'kind: set\nname: a\n---\nkind: set\nname: b',
+      /^a.yaml line 4: a second document of kind set/,
+    ],
+    ['kind: set\nname: a\nmore: b', /^a.yaml line 3: more is not known here/],
+    ['kind: file\nname: f', /^a.yaml line 1: source is missing/],
+    ['kind: file\nname: f\nsource: @no.vcl', /^a.yaml line 3: source: no.vcl: no such file/],
+    [
+      'kind: file\nname: f\nsource: @../x',
+      /^a.yaml line 3: source: ..\/x: it is outside the folder/,
+    ],
+    [
+      'kind: file\nname: f\nsource: @/etc/passwd',
+      /^a.yaml line 3: source: \/etc\/passwd: no such file/,
+    ],
+    ['kind: file\nname: f\nsource: @out.vcl', /^a.yaml line 3: source: out.vcl: it is outside/],
+    ['kind: file\nname: f\nsource: @.', /^a.yaml line 3: source: .: it is not a plain file/],
+    [
+      'kind: file\nname: f\nsource: "-"\nencoded: true',
+      /^a.yaml line 1: source: an encoded source is/,
+    ],
+    ['kind: file\nname: f\nsource: x\nfileType: 5', /^a.yaml line 1: fileType: expected 1/],
+    ['kind: domain\nfqdn: "a.example:80"', /^a.yaml line 1: fqdn: /],
+    ['kind: deployment\nname: d\ntags: []', /^a.yaml line 1: tags: a deployment has at least one/],
+    ['kind: deployment\nname: d\ntags: web', /^a.yaml line 3: tags: it is "web"; expected a list/],
+    [
+      'kind: deployment\nname: d\ntags: [a]\nmin: 1.5',
+      /^a.yaml line 4: min: it is 1.5; expected a whole number/,
+    ],
+    ['kind: deployment\nname: d\ntags: [a]\nmin: 2', /^a.yaml line 1: max is 1 and min 2/],
+    ['kind: file\nname: f\nsource: "a: 1"\nfileType: 4', /^a.yaml line 1: source: line 1: /],
+    ['kind: vclgroup\nname: g', /^a.yaml line 1: mainVCL is missing/],
+    [
+      'kind: vclgroup\nname: g\nmainVCL: {id: 5}',
+      /^a.yaml line 3: mainVCL: it is nothing; expected a text/,
+    ],
+    [
+      'kind: vclgroup\nname: g\nmainVCL: f\nroot: false',
+      /^a.yaml line 1: root is false, and the group has 0/,
+    ],
+    [
+      'kind: vclgroup\nname: g\nmainVCL: f\ndeployed: "yes"',
+      /^a.yaml line 4: deployed: it is "yes"; expected true or/,
+    ],
+  ]
+  for (const [text, problem] of refused) {
+    const folder = await makeFolder(t, { 'a.yaml': text })
+    await symlink('/etc/passwd', join(folder, 'out.vcl'))
+    const { code, out, err } = await call(['apply', '-f', folder], { environment })
+    t.match({ code, out }, { code: 2, out: '' }, text)
+    t.match(err.replace(/^cachefleet: /, ''), problem)
+    t.match(err, /Nothing was changed\.\n$/)
+  }
+  for (const words of [[], ['-f', '/nowhere'], ['-f', await makeFolder(t, {})]])
+    t.match(await call(['apply', ...words], { environment }), { code: 2, err: /-f/ })
+})
 
 void t.test('a folder of VCL is one document, and each of its files an object', async (t) => {
   const { apply, list } = await startFixture(t)

@@ -22,44 +22,41 @@ void t.test('files', async (t) => {
   const actions = (rows: readonly Json[]) =>
     rows.map(({ name, action, version }) => `${String(name)} ${String(action)} ${String(version)}`)
 
-  await t.test(
-    'come from a path or standard input, as base64 unless they are text',
-    async (t) => {
-      const path = join(folder, 'main.vcl')
-      const ran = await run(['files', 'add', path, '--json', '--name', 'x.vcl'], fixture)
-      t.match(JSON.parse(ran.out), {
-        name: 'x.vcl',
-        encoded: false,
-        source: /^vcl 4.1/,
-        fileType: 1,
-      })
-      const input = 'sub piped { }\n'
-      const piped = await fixture.cli(['files', 'add', '-', '--name', 'piped.vcl', '--json'], {
-        input,
-      })
-      t.match(JSON.parse(piped.out), { source: input, fileType: 2 })
-      const bytes = Buffer.from([0, 255, 1])
-      await writeFile(join(fixture.folder, 'logo.png'), bytes)
-      t.match(await fixture.json('files', 'add', join(fixture.folder, 'logo.png')), {
-        name: 'logo.png',
-        encoded: true,
-        source: bytes.toString('base64'),
-      })
-      t.match(await fixture.cli(['files', 'add', '-'], { input }), { code: 2, err: /--name/ })
-      t.match(await fixture.cli(['files', 'add', '/no/such/file']), {
-        code: 2,
-        err: /no such file/,
-      })
-      const twice = await fixture.cli(['files', 'add', 'x.vcl', '--source', main])
-      t.match(twice, { code: 2, err: /given twice/ })
-      t.match(await fixture.cli(['files', 'get', 'piped.vcl']), {
-        out: /\nsource:\nsub piped|sub piped/,
-      })
-      t.match(await fixture.cli(['files', 'delete', 'x.vcl', 'piped.vcl', 'logo.png', '--yes']), {
-        code: 0,
-      })
-    },
-  )
+  await t.test('come from a path or standard input, as base64 unless they are text', async (t) => {
+    const path = join(folder, 'main.vcl')
+    const ran = await run(['files', 'add', path, '--json', '--name', 'x.vcl'], fixture)
+    t.match(JSON.parse(ran.out), {
+      name: 'x.vcl',
+      encoded: false,
+      source: /^vcl 4.1/,
+      fileType: 1,
+    })
+    const input = 'sub piped { }\n'
+    const piped = await fixture.cli(['files', 'add', '-', '--name', 'piped.vcl', '--json'], {
+      input,
+    })
+    t.match(JSON.parse(piped.out), { source: input, fileType: 2 })
+    const bytes = Buffer.from([0, 255, 1])
+    await writeFile(join(fixture.folder, 'logo.png'), bytes)
+    t.match(await fixture.json('files', 'add', join(fixture.folder, 'logo.png')), {
+      name: 'logo.png',
+      encoded: true,
+      source: bytes.toString('base64'),
+    })
+    t.match(await fixture.cli(['files', 'add', '-'], { input }), { code: 2, err: /--name/ })
+    t.match(await fixture.cli(['files', 'add', '/no/such/file']), {
+      code: 2,
+      err: /no such file/,
+    })
+    const twice = await fixture.cli(['files', 'add', 'x.vcl', '--source', main])
+    t.match(twice, { code: 2, err: /given twice/ })
+    t.match(await fixture.cli(['files', 'get', 'piped.vcl']), {
+      out: /\nsource:\nsub piped|sub piped/,
+    })
+    t.match(await fixture.cli(['files', 'delete', 'x.vcl', 'piped.vcl', 'logo.png', '--yes']), {
+      code: 0,
+    })
+  })
 
   await t.test('of a folder are uploaded once, then only those that changed', async (t) => {
     t.strictSame(actions(await upload()), [

@@ -80,6 +80,6 @@ void t.test('a parameter in an API message is replaced by its CLI flag', (t) => 
   t.equal(said('(?waitMore=60s)'), '(--wait-more 60s)')
   t.equal(said('say ?agents=all.'), 'say --agents all.')
   const own = 'urls[0]: https://shop.example/?page=1&force=true is too long'
-  t.equal(said(own), own, "a URL of the caller is left alone")
+  t.equal(said(own), own, 'a URL of the caller is left alone')
   t.end()
 })

@@ -145,23 +145,20 @@ void t.test('flags are the API fields in kebab-case', (t) => {
   t.end()
 })
 
-void t.test(
-  'a source is sent as text if it is text, else as base64, and keeps its bytes',
-  (t) => {
-    fc.assert(
-      fc.property(fc.uint8Array(), (bytes) => {
-        const { source, encoded } = toSource(Buffer.from(bytes))
-        t.strictSame([...Buffer.from(source, encoded ? 'base64' : 'utf8')], [...bytes])
-        t.notOk(!encoded && source.includes('\0'))
-      }),
-    )
-    t.strictSame(toSource(Buffer.from('\ufeffvcl 4.1;')), {
-      source: '\ufeffvcl 4.1;',
-      encoded: false,
-    })
-    t.end()
-  },
-)
+void t.test('a source is sent as text if it is text, else as base64, and keeps its bytes', (t) => {
+  fc.assert(
+    fc.property(fc.uint8Array(), (bytes) => {
+      const { source, encoded } = toSource(Buffer.from(bytes))
+      t.strictSame([...Buffer.from(source, encoded ? 'base64' : 'utf8')], [...bytes])
+      t.notOk(!encoded && source.includes('\0'))
+    }),
+  )
+  t.strictSame(toSource(Buffer.from('\ufeffvcl 4.1;')), {
+    source: '\ufeffvcl 4.1;',
+    encoded: false,
+  })
+  t.end()
+})
 
 const place = (id: number, state: string, revision: number | null) => ({
   agent: { id, name: `edge-${id}` },
@@ -171,18 +168,15 @@ const place = (id: number, state: string, revision: number | null) => ({
 const group = (revision: number, ...agentStates: ReturnType<typeof place>[]) =>
   readGroup({ name: 'site', stateName: 'Deploying', revision, agentStates })
 
-void t.test(
-  'a wait ends partly done if every deployment reached its min, else unfinished',
-  (t) => {
-    const web = { min: 1, agentIds: new Set([1, 2]) }
-    const edge = { min: 1, agentIds: new Set([3]) }
-    const one = group(2, place(1, 'applied', 2), place(2, 'wanted', 1), place(3, 'applied', 1))
-    t.equal(judgeWaitEnd(one, [web]), exitCodes.partial)
-    t.equal(judgeWaitEnd(one, [web, edge]), exitCodes.unfinished, 'the old revision does not count')
-    t.equal(judgeWaitEnd(one, [{ ...web, min: 2 }]), exitCodes.unfinished)
-    t.end()
-  },
-)
+void t.test('a wait ends partly done if every deployment reached its min, else unfinished', (t) => {
+  const web = { min: 1, agentIds: new Set([1, 2]) }
+  const edge = { min: 1, agentIds: new Set([3]) }
+  const one = group(2, place(1, 'applied', 2), place(2, 'wanted', 1), place(3, 'applied', 1))
+  t.equal(judgeWaitEnd(one, [web]), exitCodes.partial)
+  t.equal(judgeWaitEnd(one, [web, edge]), exitCodes.unfinished, 'the old revision does not count')
+  t.equal(judgeWaitEnd(one, [{ ...web, min: 2 }]), exitCodes.unfinished)
+  t.end()
+})
 
 void t.test('the share is relative to the placed agents', (t) => {
   const half = group(2, place(1, 'applied', 2), place(2, 'failed', 1))

@@ -99,7 +99,7 @@ void t.test('a login', async (t) => {
   })
 })
 
-void t.test("the token of a login is sent to its own server only", async (t) => {
+void t.test('the token of a login is sent to its own server only', async (t) => {
   const controller = await startController(t, { resources: resourceRoutes })
   const environment = await makeHome(t)
   await logIn(controller.base, environment)

@@ -96,41 +96,38 @@ void t.test('one cache of three fails to compile', parallel(), async (t) => {
     })
   })
 
-  await t.test(
-    'another agent takes its place, up to max, until it loads the VCL',
-    async (t) => {
-      const id = await findDeployment(harness)
-      expectDone(await api.call('PUT', `/deployments/${id}`, { min: 1, max: 2 }))
-      const appliedOnes = async () => {
-        const { revision, agentStates } = await api.readGroup(site.id)
-        return agentStates.filter((one) => one.state === 'applied' && one.revision === revision)
-      }
-      await eventually('one agent left', async () => (await readPlaces()).length === 2)
-      const caches = new Map([
-        ['edge', cache],
-        ['second', second],
-        ['third', third],
-      ])
-      const [kept = '', broken = ''] = (await appliedOnes()).map(nameOf)
-      const brokenCache = caches.get(broken) ?? third
-      await breakCompiler(brokenCache)
-      await editSite(harness, site, 'filled')
-      await deploySite(harness, site)
-      await eventually('two serve it', async () => (await appliedOnes()).length === 2)
-      t.notOk((await appliedOnes()).map(nameOf).includes(broken))
-      t.ok((await appliedOnes()).map(nameOf).includes(kept))
-      t.equal((await fetchMark(brokenCache)).mark, 'not-for-all', 'it still serves the old VCL')
-      t.match((await readPlaces()).filter(isFailed), [{ agent: { name: broken } }])
+  await t.test('another agent takes its place, up to max, until it loads the VCL', async (t) => {
+    const id = await findDeployment(harness)
+    expectDone(await api.call('PUT', `/deployments/${id}`, { min: 1, max: 2 }))
+    const appliedOnes = async () => {
+      const { revision, agentStates } = await api.readGroup(site.id)
+      return agentStates.filter((one) => one.state === 'applied' && one.revision === revision)
+    }
+    await eventually('one agent left', async () => (await readPlaces()).length === 2)
+    const caches = new Map([
+      ['edge', cache],
+      ['second', second],
+      ['third', third],
+    ])
+    const [kept = '', broken = ''] = (await appliedOnes()).map(nameOf)
+    const brokenCache = caches.get(broken) ?? third
+    await breakCompiler(brokenCache)
+    await editSite(harness, site, 'filled')
+    await deploySite(harness, site)
+    await eventually('two serve it', async () => (await appliedOnes()).length === 2)
+    t.notOk((await appliedOnes()).map(nameOf).includes(broken))
+    t.ok((await appliedOnes()).map(nameOf).includes(kept))
+    t.equal((await fetchMark(brokenCache)).mark, 'not-for-all', 'it still serves the old VCL')
+    t.match((await readPlaces()).filter(isFailed), [{ agent: { name: broken } }])
 
-      await brokenCache.restart() // with a working compiler
-      await untilServing(brokenCache, 'filled')
-      await eventually('the replacement leaves', async () => {
-        const names = (await readPlaces()).map(nameOf)
-        return names.toSorted().join() === [kept, broken].toSorted().join()
-      })
-      await eventually('both serve it', async () => (await appliedOnes()).length === 2)
-    },
-  )
+    await brokenCache.restart() // with a working compiler
+    await untilServing(brokenCache, 'filled')
+    await eventually('the replacement leaves', async () => {
+      const names = (await readPlaces()).map(nameOf)
+      return names.toSorted().join() === [kept, broken].toSorted().join()
+    })
+    await eventually('both serve it', async () => (await appliedOnes()).length === 2)
+  })
 })
 
 void t.test('one cache of two is Down', parallel(), async (t) => {

@@ -168,9 +168,8 @@ await t.test('one sends the webhooks, and the other when it is killed', (t) =>
   checkWebhookHandover(t, started),
 )
 
-await t.test(
-  'if a coordinator is killed during a bake, the other completes the rollout',
-  (t) => checkRolloutHandover(t, started),
+await t.test('if a coordinator is killed during a bake, the other completes the rollout', (t) =>
+  checkRolloutHandover(t, started),
 )
 
 await t.test('a drain requested from one is shown by the other, and ends', async (t) => {

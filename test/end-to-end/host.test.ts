@@ -148,29 +148,25 @@ async function findDrafts(folder: string): Promise<string[]> {
   return (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.new'))
 }
 
-void t.test(
-  'the loss of a cache during a load is not blamed on the VCL',
-  parallel(),
-  async (t) => {
-    const harness = await startHarness(t)
-    await untilAgent(harness, 'Running')
-    const site = await makeSite(harness, 'site')
-    await deploySite(harness, site)
-    const rows = [
-      ['connection', 'after'],
-      ['child', 'before'],
-    ] satisfies [Victim, Step['moment']][]
-    for (const [victim, moment] of rows) {
-      const step = { on: 'port', name: 'vcl.inline', nth: 1, moment } as const
-      await editSite(harness, site, victim)
-      const answer = await strike(harness, victim, step, () => harness.api.act(site.id, 'deploy'))
-      // 503: the cache was away for a moment; the deploy stays pending.
-      const title = `${victim}, ${describeStep(step)}: ${answer?.text ?? ''}`
-      t.ok(answer === null || [200, 503].includes(answer.status), title)
-      await untilServing(harness.cache, victim)
-      t.equal(await eventually('all agree', () => readAgreement(harness, site)), victim)
-    }
-    const agent = await harness.api.findAgent(agentName)
-    t.equal(agent?.drift, null)
-  },
-)
+void t.test('the loss of a cache during a load is not blamed on the VCL', parallel(), async (t) => {
+  const harness = await startHarness(t)
+  await untilAgent(harness, 'Running')
+  const site = await makeSite(harness, 'site')
+  await deploySite(harness, site)
+  const rows = [
+    ['connection', 'after'],
+    ['child', 'before'],
+  ] satisfies [Victim, Step['moment']][]
+  for (const [victim, moment] of rows) {
+    const step = { on: 'port', name: 'vcl.inline', nth: 1, moment } as const
+    await editSite(harness, site, victim)
+    const answer = await strike(harness, victim, step, () => harness.api.act(site.id, 'deploy'))
+    // 503: the cache was away for a moment; the deploy stays pending.
+    const title = `${victim}, ${describeStep(step)}: ${answer?.text ?? ''}`
+    t.ok(answer === null || [200, 503].includes(answer.status), title)
+    await untilServing(harness.cache, victim)
+    t.equal(await eventually('all agree', () => readAgreement(harness, site)), victim)
+  }
+  const agent = await harness.api.findAgent(agentName)
+  t.equal(agent?.drift, null)
+})

@@ -34,34 +34,31 @@ void t.test('a coordinator alone has a private real cache', parallel(), async (t
   await deploySite({ api }, site)
   t.equal((await fetchMark(at)).mark, 'solo-first')
 
-  await t.test(
-    'the next daemon ends the cache of a killed one, and serves again',
-    async (t) => {
-      const left = await readCachePid(stateDir)
-      await coordinator.daemon.kill()
-      t.ok((await listProcesses(stateDir)).includes(left), 'the cache outlives the daemon')
-      t.equal((await fetchMark(at)).mark, 'solo-first', 'and still serves')
+  await t.test('the next daemon ends the cache of a killed one, and serves again', async (t) => {
+    const left = await readCachePid(stateDir)
+    await coordinator.daemon.kill()
+    t.ok((await listProcesses(stateDir)).includes(left), 'the cache outlives the daemon')
+    t.equal((await fetchMark(at)).mark, 'solo-first', 'and still serves')
 
-      await coordinator.start()
+    await coordinator.start()
 
-      await eventually('Running again, with another cache', async () => {
-        const now = await readCachePid(stateDir)
-        const serving = await api.findAgent('solo')
-        return now !== left && serving?.stateName === 'Running'
-      })
-      t.notOk((await listProcesses(stateDir)).includes(left))
-      const next = await untilAgent({ api }, 'Running', 'solo')
-      const nextAt = { host: '127.0.0.1', httpPort: next.enginePort }
-      await eventually('it serves the same VCL', async () => {
-        return (await fetchMark(nextAt)).mark === 'solo-first'
-      })
-      await editSite({ api }, site, 'afterwards')
-      await eventually('a deploy works', async () => {
-        return (await api.act(site.id, 'deploy')).status === 200
-      })
-      t.equal((await fetchMark(nextAt)).mark, 'afterwards')
-    },
-  )
+    await eventually('Running again, with another cache', async () => {
+      const now = await readCachePid(stateDir)
+      const serving = await api.findAgent('solo')
+      return now !== left && serving?.stateName === 'Running'
+    })
+    t.notOk((await listProcesses(stateDir)).includes(left))
+    const next = await untilAgent({ api }, 'Running', 'solo')
+    const nextAt = { host: '127.0.0.1', httpPort: next.enginePort }
+    await eventually('it serves the same VCL', async () => {
+      return (await fetchMark(nextAt)).mark === 'solo-first'
+    })
+    await editSite({ api }, site, 'afterwards')
+    await eventually('a deploy works', async () => {
+      return (await api.act(site.id, 'deploy')).status === 200
+    })
+    t.equal((await fetchMark(nextAt)).mark, 'afterwards')
+  })
 
   await t.test('its tests run before it is deployed', (t) => checkTests(t, coordinator, site))
 

@@ -203,9 +203,7 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
   await t.test('agents that are Down are not judged, and the rollback waits for them', (t) =>
     checkAgentAway(t, site),
   )
-  await t.test('a cache that is killed fails its rollout', (t) =>
-    checkCacheKilled(t, site),
-  )
+  await t.test('a cache that is killed fails its rollout', (t) => checkCacheKilled(t, site))
   await t.test('without traffic, the policy decides', async (t) => {
     for (const one of traffic) await one.stop()
     await checkNoTraffic(t, site)

@@ -29,38 +29,35 @@ void t.test('the fleet', async (t) => {
   // All must be registered, as the order of registration is random and the end of the list must not change.
   await eventually('all caches are registered', async () => (await api.listAgents()).length === 90)
 
-  await t.test(
-    'visible rows show their rates, also after scrolling',
-    async (t) => {
-      const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
-      const asked: string[] = []
-      page.on('request', (request) => {
-        const { pathname, searchParams } = new URL(request.url())
-        if (pathname.endsWith('/events')) asked.push(searchParams.get('live') ?? '')
-      })
-      await logInPage(page)
-      const first = page.getByRole('row').filter({ hasText: 'edge-sim-00001' })
-      await first.getByText(/^[\d.,]+\/s$/).waitFor()
-      await first.getByText(/^[\d.]+%$/).waitFor()
-      await first.getByText('In sync').first().waitFor()
+  await t.test('visible rows show their rates, also after scrolling', async (t) => {
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname.endsWith('/events')) asked.push(searchParams.get('live') ?? '')
+    })
+    await logInPage(page)
+    const first = page.getByRole('row').filter({ hasText: 'edge-sim-00001' })
+    await first.getByText(/^[\d.,]+\/s$/).waitFor()
+    await first.getByText(/^[\d.]+%$/).waitFor()
+    await first.getByText('In sync').first().waitFor()
 
-      await page.getByRole('region', { name: 'Caches' }).press('End')
+    await page.getByRole('region', { name: 'Caches' }).press('End')
 
-      const last = page.getByRole('row').filter({ hasText: 'edge-sim-00090' })
-      await last.getByText(/^[\d.,]+\/s$/).waitFor()
-      t.ok(
-        asked.every((ids) => ids.split(',').length < 100),
-        'only visible caches are sampled',
-      )
+    const last = page.getByRole('row').filter({ hasText: 'edge-sim-00090' })
+    await last.getByText(/^[\d.,]+\/s$/).waitFor()
+    t.ok(
+      asked.every((ids) => ids.split(',').length < 100),
+      'only visible caches are sampled',
+    )
 
-      await page.getByText('edge-sim-00090').click()
-      await page.getByRole('heading', { name: 'edge-sim-00090' }).waitFor()
-      await eventually('the stream samples only the opened cache', () =>
-        Promise.resolve(/^\d+$/.test(asked.at(-1) ?? '')),
-      )
-      t.same(wrongs, [])
-    },
-  )
+    await page.getByText('edge-sim-00090').click()
+    await page.getByRole('heading', { name: 'edge-sim-00090' }).waitFor()
+    await eventually('the stream samples only the opened cache', () =>
+      Promise.resolve(/^\d+$/.test(asked.at(-1) ?? '')),
+    )
+    t.same(wrongs, [])
+  })
 
   await t.test('it is sorted by the rates of all caches, and the address keeps that', async (t) => {
     const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })

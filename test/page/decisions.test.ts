@@ -61,17 +61,14 @@ void t.test('events replace whole objects; the list is reloaded for all others',
   t.end()
 })
 
-void t.test(
-  'a full list keeps its first rows, or the newest if it is sorted by them',
-  (t) => {
-    const ids = (isNewestFirst: boolean) =>
-      keepRows([{ id: 8 }, { id: 7 }, { id: 9 }], 2, isNewestFirst).map(({ id }) => id)
+void t.test('a full list keeps its first rows, or the newest if it is sorted by them', (t) => {
+  const ids = (isNewestFirst: boolean) =>
+    keepRows([{ id: 8 }, { id: 7 }, { id: 9 }], 2, isNewestFirst).map(({ id }) => id)
 
-    t.same(ids(false), [8, 7])
-    t.same(ids(true), [9, 8])
-    t.end()
-  },
-)
+  t.same(ids(false), [8, 7])
+  t.same(ids(true), [9, 8])
+  t.end()
+})
 
 void t.test('an error is shown at the field that it names', (t) => {
   const about = (errorMsg: string, name: string) => isAbout({ errorMsg }, name)

@@ -230,36 +230,33 @@ void t.test('VCL is highlighted, also over several lines', (t) => {
   t.end()
 })
 
-void t.test(
-  'a tree shows each file’s includes, loops once, and missing files as leaves',
-  (t) => {
-    const texts = {
-      'main.vcl': ['a.vcl', 'b.vcl'],
-      'a.vcl': ['c.vcl'],
-      'c.vcl': ['a.vcl', 'gone.vcl'],
-    }
-    const files = new Map(
-      Object.entries({ ...texts, 'b.vcl': [] }).map(([name, names], at) => [
-        name,
-        { id: at + 1, text: names.map((one) => `include "${one}";`).join('\n') },
-      ]),
-    )
-    const tree = buildTree('main.vcl', files)
-    t.same(listNames(tree), [...['main.vcl', 'a.vcl', 'c.vcl', 'a.vcl', 'gone.vcl', 'b.vcl']])
-    t.match(tree.children[0]?.children[0]?.children, [
-      { name: 'a.vcl', id: 2, children: [] },
-      { name: 'gone.vcl', id: null },
-    ])
-    const wide = new Map(
-      Array.from({ length: 40 }, (_, at) => [
-        `${at}.vcl`,
-        { id: at, text: Array.from({ length: 40 }, (_, to) => `include "${to}.vcl";`).join('\n') },
-      ]),
-    )
-    t.equal(listNames(buildTree('0.vcl', wide)).length, 500, 'the tree is bounded')
-    t.end()
-  },
-)
+void t.test('a tree shows each file’s includes, loops once, and missing files as leaves', (t) => {
+  const texts = {
+    'main.vcl': ['a.vcl', 'b.vcl'],
+    'a.vcl': ['c.vcl'],
+    'c.vcl': ['a.vcl', 'gone.vcl'],
+  }
+  const files = new Map(
+    Object.entries({ ...texts, 'b.vcl': [] }).map(([name, names], at) => [
+      name,
+      { id: at + 1, text: names.map((one) => `include "${one}";`).join('\n') },
+    ]),
+  )
+  const tree = buildTree('main.vcl', files)
+  t.same(listNames(tree), [...['main.vcl', 'a.vcl', 'c.vcl', 'a.vcl', 'gone.vcl', 'b.vcl']])
+  t.match(tree.children[0]?.children[0]?.children, [
+    { name: 'a.vcl', id: 2, children: [] },
+    { name: 'gone.vcl', id: null },
+  ])
+  const wide = new Map(
+    Array.from({ length: 40 }, (_, at) => [
+      `${at}.vcl`,
+      { id: at, text: Array.from({ length: 40 }, (_, to) => `include "${to}.vcl";`).join('\n') },
+    ]),
+  )
+  t.equal(listNames(buildTree('0.vcl', wide)).length, 500, 'the tree is bounded')
+  t.end()
+})
 
 void t.test('the editor continues with the indentation of the file', (t) => {
   t.equal(findIndent(''), '    ')

@@ -193,19 +193,16 @@ void t.test('a cache keeps the tags of its agent, and only actual changes are se
   t.end()
 })
 
-void t.test(
-  'a line ranges from zero to its maximum, and breaks where no value exists',
-  (t) => {
-    const frame = { from: 0, to: 300, width: 30, height: 10 }
-    const at = (time: number, value: number) => ({ time, value })
+void t.test('a line ranges from zero to its maximum, and breaks where no value exists', (t) => {
+  const frame = { from: 0, to: 300, width: 30, height: 10 }
+  const at = (time: number, value: number) => ({ time, value })
 
-    t.equal(drawLine([at(0, 0), at(10, 5), at(20, 10)], frame), 'M0.0 10.0L1.0 5.0L2.0 0.0')
-    t.equal(drawLine([at(0, 1), at(300, 1)], frame), 'M0.0 0.0M30.0 0.0')
-    t.equal(drawLine([at(-5, 1), at(301, 1)], frame), '')
-    t.equal(drawLine([at(0, 0), at(10, 0)], frame), 'M0.0 10.0L1.0 10.0')
-    t.end()
-  },
-)
+  t.equal(drawLine([at(0, 0), at(10, 5), at(20, 10)], frame), 'M0.0 10.0L1.0 5.0L2.0 0.0')
+  t.equal(drawLine([at(0, 1), at(300, 1)], frame), 'M0.0 0.0M30.0 0.0')
+  t.equal(drawLine([at(-5, 1), at(301, 1)], frame), '')
+  t.equal(drawLine([at(0, 0), at(10, 0)], frame), 'M0.0 10.0L1.0 10.0')
+  t.end()
+})
 
 function holding(desired: number, effective: number, result = 'applied'): Judged {
   return {

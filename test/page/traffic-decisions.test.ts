@@ -13,25 +13,22 @@ import { toSeries, trafficGraphs } from '../../src/page/views/graphs/traffic-sho
 
 const range = { from: 10, to: 70 }
 
-void t.test(
-  'groups have graphs of requests and of caches, domains only of requests',
-  (t) => {
-    const [group, domain] = [
-      { kind: 'vclgroups', ids: [3] },
-      { kind: 'domains', ids: [4] },
-    ] as const
-    t.equal(trafficPath(group, range, 'status'), '/vclgroups/3/graph/status/AVERAGE/10/70')
-    t.equal(trafficPath(domain, range, 'bytes'), '/domains/4/graph/bytes/AVERAGE/10/70')
-    t.match(seriesPath(group, range, ['MAIN.uptime']), /^\/vclgroups\/3\/stats\//)
-    t.equal(seriesPath(domain, range, ['MAIN.uptime']), null)
-    t.equal(trafficPath({ kind: 'agents', ids: [1] }, range, 'status'), null)
-    for (const { value: kind } of subjectKinds) {
-      const subject = { kind, ids: kind === 'fleet' ? [] : [7] }
-      t.same(readSubject(formatSubject(subject)), subject, 'the address holds it')
-    }
-    t.end()
-  },
-)
+void t.test('groups have graphs of requests and of caches, domains only of requests', (t) => {
+  const [group, domain] = [
+    { kind: 'vclgroups', ids: [3] },
+    { kind: 'domains', ids: [4] },
+  ] as const
+  t.equal(trafficPath(group, range, 'status'), '/vclgroups/3/graph/status/AVERAGE/10/70')
+  t.equal(trafficPath(domain, range, 'bytes'), '/domains/4/graph/bytes/AVERAGE/10/70')
+  t.match(seriesPath(group, range, ['MAIN.uptime']), /^\/vclgroups\/3\/stats\//)
+  t.equal(seriesPath(domain, range, ['MAIN.uptime']), null)
+  t.equal(trafficPath({ kind: 'agents', ids: [1] }, range, 'status'), null)
+  for (const { value: kind } of subjectKinds) {
+    const subject = { kind, ids: kind === 'fleet' ? [] : [7] }
+    t.same(readSubject(formatSubject(subject)), subject, 'the address holds it')
+  }
+  t.end()
+})
 
 void t.test('each field of the rows is a series, with the times that have a value', (t) => {
   const rows = [

@@ -24,54 +24,48 @@ function spell({ name }: VclVariable): string {
   return name.replace('.*', '.x-name').replace('<name>', 's0')
 }
 
-void t.test(
-  'every variable is read and set exactly where the compiler accepts it',
-  async (t) => {
-    const compiler = await createCompiler()
-    t.teardown(compiler.remove)
-    const here = vclVariables.filter(isHere)
-    t.ok(here.length > 80)
-    const subroutines = vclSubroutines.filter(({ since }) => since === null)
-    const bodies = subroutines.map(({ name: place }) => {
-      const read = here.filter(({ readable }) => readable.includes(place))
-      const set = read.filter(({ writable, type }) => writable.includes(place) && type !== 'HEADER')
-      const lines = [
-        ...read.map((one) => `std.log("" + ${spell(one)});`),
-        ...set.map((one) => `set ${spell(one)} = ${spell(one)};`),
-      ]
-      return `sub ${place} {\n${lines.join('\n')}\n}\n`
-    })
+void t.test('every variable is read and set exactly where the compiler accepts it', async (t) => {
+  const compiler = await createCompiler()
+  t.teardown(compiler.remove)
+  const here = vclVariables.filter(isHere)
+  t.ok(here.length > 80)
+  const subroutines = vclSubroutines.filter(({ since }) => since === null)
+  const bodies = subroutines.map(({ name: place }) => {
+    const read = here.filter(({ readable }) => readable.includes(place))
+    const set = read.filter(({ writable, type }) => writable.includes(place) && type !== 'HEADER')
+    const lines = [
+      ...read.map((one) => `std.log("" + ${spell(one)});`),
+      ...set.map((one) => `set ${spell(one)} = ${spell(one)};`),
+    ]
+    return `sub ${place} {\n${lines.join('\n')}\n}\n`
+  })
 
-    t.match(await compiler.compile(head + bodies.join('')), { ok: true, text: '' })
+  t.match(await compiler.compile(head + bodies.join('')), { ok: true, text: '' })
 
-    for (const one of here.filter(({ name }, at) => at % 8 === 0 && !takenWidely.test(name))) {
-      const other = subroutines.find(({ name }) => !one.readable.includes(name))
-      if (!other) continue
-      const { ok } = await compiler.compile(
-        `${head}sub ${other.name} { std.log("" + ${spell(one)}); }\n`,
-      )
-      t.equal(ok, false, `${one.name} is not read in ${other.name}`)
-    }
-    for (const { name, returns } of subroutines) {
-      const actions = returns.filter((action) => !['vcl', 'synth', 'error'].includes(action))
-      const body = actions.map((action) => `if (now < now) { return (${action}); }`).join('\n')
-      t.match(await compiler.compile(`${head}sub ${name} {\n${body}\n}\n`), { ok: true }, name)
-    }
-  },
-)
+  for (const one of here.filter(({ name }, at) => at % 8 === 0 && !takenWidely.test(name))) {
+    const other = subroutines.find(({ name }) => !one.readable.includes(name))
+    if (!other) continue
+    const { ok } = await compiler.compile(
+      `${head}sub ${other.name} { std.log("" + ${spell(one)}); }\n`,
+    )
+    t.equal(ok, false, `${one.name} is not read in ${other.name}`)
+  }
+  for (const { name, returns } of subroutines) {
+    const actions = returns.filter((action) => !['vcl', 'synth', 'error'].includes(action))
+    const body = actions.map((action) => `if (now < now) { return (${action}); }`).join('\n')
+    t.match(await compiler.compile(`${head}sub ${name} {\n${body}\n}\n`), { ok: true }, name)
+  }
+})
 
-void t.test(
-  'the subroutine is that of the open braces, outside of strings and comments',
-  (t) => {
-    t.equal(findSubroutine('sub vcl_recv {\n  if (a) { b }\n  '), 'vcl_recv')
-    t.equal(findSubroutine('sub vcl_recv { }\n'), null)
-    t.equal(findSubroutine('sub vcl_recv { # }\n "}" /* } */ {"}"} '), 'vcl_recv')
-    t.equal(findSubroutine('sub vcl_recv { }\nsub vcl_deliver {'), 'vcl_deliver')
-    t.equal(findSubroutine('backend default { .host = '), null)
-    t.equal(findSubroutine('}}} sub own {'), 'own')
-    t.end()
-  },
-)
+void t.test('the subroutine is that of the open braces, outside of strings and comments', (t) => {
+  t.equal(findSubroutine('sub vcl_recv {\n  if (a) { b }\n  '), 'vcl_recv')
+  t.equal(findSubroutine('sub vcl_recv { }\n'), null)
+  t.equal(findSubroutine('sub vcl_recv { # }\n "}" /* } */ {"}"} '), 'vcl_recv')
+  t.equal(findSubroutine('sub vcl_recv { }\nsub vcl_deliver {'), 'vcl_deliver')
+  t.equal(findSubroutine('backend default { .host = '), null)
+  t.equal(findSubroutine('}}} sub own {'), 'own')
+  t.end()
+})
 
 void t.test('the offered words fit their place', (t) => {
   const labels = (before: string) => listOptions(before).map(({ label }) => label)

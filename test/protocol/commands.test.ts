@@ -112,21 +112,16 @@ void t.test('VCL programs and labels', async (t) => {
     await run(vclDiscard(['shown']))
   })
 
-  await t.test(
-    'that do not compile are refused with the compiler’s full message',
-    async (t) => {
-      const error = await refusalOf(
-        vclInline('bad', `${emptyVcl}sub vcl_recv { set req.url = 1 }\n`),
-      )
-      t.match(error, { kind: 'rejected', status: 106, command: 'vcl.inline', sent: true })
-      t.match(error.text, /Expected ';' got '}'[^]*Line 3 Pos[^]*VCL compilation failed/)
-      const failing = `${emptyVcl}sub vcl_init { return (fail("because")); }\n`
-      t.match(await refusalOf(vclInline('bad', failing)), { status: 300, text: /because/ })
-      t.match(await refusalOf(vclInline('boot', emptyVcl)), { status: 106, text: /Already a VCL/ })
-      t.match(await refusalOf(vclLabel('boot', 'boot')), { status: 106 })
-      t.strictSame(await names(), ['boot'])
-    },
-  )
+  await t.test('that do not compile are refused with the compiler’s full message', async (t) => {
+    const error = await refusalOf(vclInline('bad', `${emptyVcl}sub vcl_recv { set req.url = 1 }\n`))
+    t.match(error, { kind: 'rejected', status: 106, command: 'vcl.inline', sent: true })
+    t.match(error.text, /Expected ';' got '}'[^]*Line 3 Pos[^]*VCL compilation failed/)
+    const failing = `${emptyVcl}sub vcl_init { return (fail("because")); }\n`
+    t.match(await refusalOf(vclInline('bad', failing)), { status: 300, text: /because/ })
+    t.match(await refusalOf(vclInline('boot', emptyVcl)), { status: 106, text: /Already a VCL/ })
+    t.match(await refusalOf(vclLabel('boot', 'boot')), { status: 106 })
+    t.strictSame(await names(), ['boot'])
+  })
 })
 
 void t.test('backends are listed, selected and overridden', async (t) => {

@@ -165,31 +165,28 @@ function inputFor(
 }
 
 void t.test('a root group and its stage', async (t) => {
-  await t.test(
-    'a stage goes to all running agents with its tags, or conflicts are listed',
-    (t) => {
-      fc.assert(
-        fc.property(fleet, (agents) => {
-          const input = inputFor(agents, { id: stageId, apartFrom: groupId })
-          const fitting = agents.flatMap((agent, id) =>
-            agent.tagged && agent.isRunning ? [{ ...agent, id }] : [],
-          )
-          const blocked = fitting.filter(({ own, other }) => own || other).map(({ id }) => id)
-          const conflicts = findStageConflicts(input)
-          t.strictSame(conflicts.map(({ agentId }) => agentId).toSorted(), blocked.toSorted())
-          const placed = placeGroup(input).add.map(({ agentId }) => agentId)
-          t.strictSame(
-            placed.toSorted(),
-            fitting
-              .map(({ id }) => id)
-              .filter((id) => !blocked.includes(id))
-              .toSorted(),
-          )
-        }),
-      )
-      t.end()
-    },
-  )
+  await t.test('a stage goes to all running agents with its tags, or conflicts are listed', (t) => {
+    fc.assert(
+      fc.property(fleet, (agents) => {
+        const input = inputFor(agents, { id: stageId, apartFrom: groupId })
+        const fitting = agents.flatMap((agent, id) =>
+          agent.tagged && agent.isRunning ? [{ ...agent, id }] : [],
+        )
+        const blocked = fitting.filter(({ own, other }) => own || other).map(({ id }) => id)
+        const conflicts = findStageConflicts(input)
+        t.strictSame(conflicts.map(({ agentId }) => agentId).toSorted(), blocked.toSorted())
+        const placed = placeGroup(input).add.map(({ agentId }) => agentId)
+        t.strictSame(
+          placed.toSorted(),
+          fitting
+            .map(({ id }) => id)
+            .filter((id) => !blocked.includes(id))
+            .toSorted(),
+        )
+      }),
+    )
+    t.end()
+  })
   await t.test('they share no agent, except during a promotion', (t) => {
     fc.assert(
       fc.property(fleet, (agents) => {

@@ -38,28 +38,25 @@ void t.test('an answer is computed once while there is room for it', (t) => {
   t.end()
 })
 
-void t.test(
-  'a reading is shared for a while, but not beyond its own expiry',
-  async (t) => {
-    let nowMs = 0
-    let count = 0
-    const cache = createReadCache<{ readonly count: number; readonly untilMs: number }>({
-      most: 10,
-      believedMs: 100,
-      now: () => nowMs,
-      expiresAt: ({ untilMs }) => untilMs,
-    })
-    const read = (key: string, untilMs = Infinity) =>
-      cache.read(key, () => Promise.resolve({ count: ++count, untilMs })).then((one) => one.count)
-    t.same(await Promise.all([read('a'), read('a'), read('b', 50)]), [1, 1, 2])
-    nowMs = 60
-    t.same([await read('a'), await read('b')], [1, 3])
-    nowMs = 100
-    t.equal(await read('a'), 4)
-    cache.clear()
-    t.equal(await read('b'), 5)
-  },
-)
+void t.test('a reading is shared for a while, but not beyond its own expiry', async (t) => {
+  let nowMs = 0
+  let count = 0
+  const cache = createReadCache<{ readonly count: number; readonly untilMs: number }>({
+    most: 10,
+    believedMs: 100,
+    now: () => nowMs,
+    expiresAt: ({ untilMs }) => untilMs,
+  })
+  const read = (key: string, untilMs = Infinity) =>
+    cache.read(key, () => Promise.resolve({ count: ++count, untilMs })).then((one) => one.count)
+  t.same(await Promise.all([read('a'), read('a'), read('b', 50)]), [1, 1, 2])
+  nowMs = 60
+  t.same([await read('a'), await read('b')], [1, 3])
+  nowMs = 100
+  t.equal(await read('a'), 4)
+  cache.clear()
+  t.equal(await read('b'), 5)
+})
 
 void t.test(
   'failures, undefined values and readings cleared meanwhile are not cached',

@@ -155,33 +155,30 @@ void t.test('a pass may schedule the next one', async (t) => {
   t.same(begun, [0, 10, 1005, 1025])
 })
 
-void t.test(
-  'closing aborts the running pass, waits for it, and leaves no timer',
-  async (t) => {
-    let isTold = false
-    let passes = 0
-    const { clock, loop } = open({
-      pass: async ({ signal }) => {
-        passes += 1
-        signal.addEventListener('abort', () => (isTold = true))
-        await clock.sleep(30)
-      },
-    })
-    await clock.pass(110)
-    loop.wake()
-    let isClosed = false
-    void loop.close().then(() => (isClosed = true))
-    void loop.runNow()
-    await clock.pass(10)
-    t.same([isTold, isClosed], [true, false])
-    await clock.pass(1000)
-    t.same([isClosed, passes, clock.waiting], [true, 1, 0])
-    loop.wake()
-    await loop.runNow()
-    await clock.pass(1000)
-    t.equal(passes, 1)
-  },
-)
+void t.test('closing aborts the running pass, waits for it, and leaves no timer', async (t) => {
+  let isTold = false
+  let passes = 0
+  const { clock, loop } = open({
+    pass: async ({ signal }) => {
+      passes += 1
+      signal.addEventListener('abort', () => (isTold = true))
+      await clock.sleep(30)
+    },
+  })
+  await clock.pass(110)
+  loop.wake()
+  let isClosed = false
+  void loop.close().then(() => (isClosed = true))
+  void loop.runNow()
+  await clock.pass(10)
+  t.same([isTold, isClosed], [true, false])
+  await clock.pass(1000)
+  t.same([isClosed, passes, clock.waiting], [true, 1, 0])
+  loop.wake()
+  await loop.runNow()
+  await clock.pass(1000)
+  t.equal(passes, 1)
+})
 
 void t.test('the interval varies by at most the given share', async () => {
   await fc.assert(

@@ -34,27 +34,24 @@ function start() {
   }
 }
 
-void t.test(
-  'the first callers share one lookup; later ones get the known value',
-  async (t) => {
-    const { read, pending, advance } = start()
-    const first = Promise.all([read(), read()])
-    t.equal(pending.length, 1)
-    pending[0]?.resolve()
-    t.same(await first, [1, 1])
+void t.test('the first callers share one lookup; later ones get the known value', async (t) => {
+  const { read, pending, advance } = start()
+  const first = Promise.all([read(), read()])
+  t.equal(pending.length, 1)
+  pending[0]?.resolve()
+  t.same(await first, [1, 1])
 
-    advance(9)
-    t.equal(await read(), 1)
-    t.equal(pending.length, 1, 'still fresh')
-    advance(1)
-    t.equal(await read(), 1, 'during the refresh')
-    t.equal(await read(), 1)
-    t.equal(pending.length, 2)
-    pending[1]?.resolve()
-    await Promise.resolve()
-    t.equal(await read(), 2)
-  },
-)
+  advance(9)
+  t.equal(await read(), 1)
+  t.equal(pending.length, 1, 'still fresh')
+  advance(1)
+  t.equal(await read(), 1, 'during the refresh')
+  t.equal(await read(), 1)
+  t.equal(pending.length, 2)
+  pending[1]?.resolve()
+  await Promise.resolve()
+  t.equal(await read(), 2)
+})
 
 void t.test('a failed lookup is retried, and reported once no usable value is known', async (t) => {
   const { read, pending, advance } = start()

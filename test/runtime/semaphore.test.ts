@@ -108,48 +108,42 @@ void t.test('the wait for work is limited', async (t) => {
   t.equal(await waitAtMost(forLong, Promise.resolve(1), late), 1, 'the fallback is not called')
 })
 
-void t.test(
-  'an attempt is retried after any error until it succeeds or is aborted',
-  async (t) => {
-    const pauses: number[] = []
-    const pauseMs = (failures: number): number => {
-      pauses.push(failures)
-      return 0
-    }
-    let attempts = 0
-    const attempt = (): Promise<string> => {
-      attempts += 1
-      if (attempts < 4) throw new TypeError('a bug is not a reason to stop')
-      return Promise.resolve('done')
-    }
-    const ending = new AbortController()
-    t.equal(await retryForever(attempt, { pauseMs, signal: ending.signal }), 'done')
-    t.same(pauses, [1, 2, 3])
-    const inVain = retryForever(() => Promise.reject(new Error('no')), {
-      pauseMs: () => forLong,
-      signal: ending.signal,
-    })
-    await settled()
-    ending.abort()
-    await t.rejects(inVain)
-  },
-)
+void t.test('an attempt is retried after any error until it succeeds or is aborted', async (t) => {
+  const pauses: number[] = []
+  const pauseMs = (failures: number): number => {
+    pauses.push(failures)
+    return 0
+  }
+  let attempts = 0
+  const attempt = (): Promise<string> => {
+    attempts += 1
+    if (attempts < 4) throw new TypeError('a bug is not a reason to stop')
+    return Promise.resolve('done')
+  }
+  const ending = new AbortController()
+  t.equal(await retryForever(attempt, { pauseMs, signal: ending.signal }), 'done')
+  t.same(pauses, [1, 2, 3])
+  const inVain = retryForever(() => Promise.reject(new Error('no')), {
+    pauseMs: () => forLong,
+    signal: ending.signal,
+  })
+  await settled()
+  ending.abort()
+  await t.rejects(inVain)
+})
 
-void t.test(
-  'a hint given without a waiter is kept until it is taken',
-  async (t) => {
-    const hint = new Hint()
-    hint.give()
-    await hint.wait(forLong)
-    hint.take()
-    let isWoken = false
-    const waiting = hint.wait(forLong).then(() => (isWoken = true))
-    await settled()
-    t.notOk(isWoken)
-    hint.give()
-    await waiting
-    hint.take()
-    await hint.wait(1)
-    t.pass('or time is over')
-  },
-)
+void t.test('a hint given without a waiter is kept until it is taken', async (t) => {
+  const hint = new Hint()
+  hint.give()
+  await hint.wait(forLong)
+  hint.take()
+  let isWoken = false
+  const waiting = hint.wait(forLong).then(() => (isWoken = true))
+  await settled()
+  t.notOk(isWoken)
+  hint.give()
+  await waiting
+  hint.take()
+  await hint.wait(1)
+  t.pass('or time is over')
+})

@@ -263,28 +263,25 @@ void t.test('long lines, many errors and many agents are shortened', (t) => {
   t.end()
 })
 
-void t.test(
-  '6.0 and 6.5 describe a failed vcl_init and name the built-in VCL differently',
-  (t) => {
-    const { sourceMap } = bundled({
-      name: 'main.vcl',
-      text: 'vcl 4.1;\nbackend default none;\nsub vcl_recv {\n',
-    })
-    const tell = (answer: string): string => translateError(answer, sourceMap)
-    t.equal(
-      tell('VCL compiled.\nVCL "cf-1-01234567-1" Failed initialization\n'),
-      'main.vcl: vcl_init failed: without a message',
-    )
-    t.equal(
-      tell('VCL compiled.\nVCL "cf-1-01234567-1" Failed initialization\nMessage:\n\tno way\n\n'),
-      'main.vcl: vcl_init failed: no way',
-    )
-    t.equal(
-      tell(
-        "Message from VCC-compiler:\nSymbol not found.\n('Builtin' Line 32 Pos 1)\nvcl 4.0;\n###-----\n\nRunning VCC-compiler failed, exited with 2\nVCL compilation failed\n",
-      ),
-      'main.vcl line 3 pos 15: Symbol not found.\nbehind its end:\nvcl 4.0;\n###-----',
-    )
-    t.end()
-  },
-)
+void t.test('6.0 and 6.5 describe a failed vcl_init and name the built-in VCL differently', (t) => {
+  const { sourceMap } = bundled({
+    name: 'main.vcl',
+    text: 'vcl 4.1;\nbackend default none;\nsub vcl_recv {\n',
+  })
+  const tell = (answer: string): string => translateError(answer, sourceMap)
+  t.equal(
+    tell('VCL compiled.\nVCL "cf-1-01234567-1" Failed initialization\n'),
+    'main.vcl: vcl_init failed: without a message',
+  )
+  t.equal(
+    tell('VCL compiled.\nVCL "cf-1-01234567-1" Failed initialization\nMessage:\n\tno way\n\n'),
+    'main.vcl: vcl_init failed: no way',
+  )
+  t.equal(
+    tell(
+      "Message from VCC-compiler:\nSymbol not found.\n('Builtin' Line 32 Pos 1)\nvcl 4.0;\n###-----\n\nRunning VCC-compiler failed, exited with 2\nVCL compilation failed\n",
+    ),
+    'main.vcl line 3 pos 15: Symbol not found.\nbehind its end:\nvcl 4.0;\n###-----',
+  )
+  t.end()
+})

@@ -54,31 +54,28 @@ void t.test('complete pieces give the same tokens separately and joined', (t) =>
   t.end()
 })
 
-void t.test(
-  'the lexer refuses a text exactly when the compiler cannot read it',
-  async (t) => {
-    const compiler = await createCompiler()
-    t.teardown(compiler.remove)
-    const unreadable =
-      /^(?:Unterminated (.*), starting at|(\/\* \.\.\. \*\/ comment contains \/\*))$/m
-    const property = fc.asyncProperty(vclTexts, async (text) => {
-      const last = lastOf(`vcl 4.1;\n${text}`)
-      const { text: said } = await compiler.compile(`vcl 4.1;\n${text}`)
-      const refused = unreadable.exec(said)
-      const place = /'<vcl.inline>' Line (\d+) Pos (\d+)/.exec(said)
-      // The compiler stops at the first byte it cannot use; the lexer leaves such bytes to it.
-      if (/Syntax error at|BLOB|silly buggers|Too many digits/.test(said)) return
-      if ((refused !== null) !== (last?.kind === 'error'))
-        throw new Error(`${said}\n${String(last?.value)}`)
-      if (refused === null) return
-      if (!last?.value.startsWith(refused[0].replace(', starting at', '')))
-        throw new Error(last?.value)
-      t.same([last.line, last.position], [Number(place?.[1]), Number(place?.[2])])
-    })
+void t.test('the lexer refuses a text exactly when the compiler cannot read it', async (t) => {
+  const compiler = await createCompiler()
+  t.teardown(compiler.remove)
+  const unreadable =
+    /^(?:Unterminated (.*), starting at|(\/\* \.\.\. \*\/ comment contains \/\*))$/m
+  const property = fc.asyncProperty(vclTexts, async (text) => {
+    const last = lastOf(`vcl 4.1;\n${text}`)
+    const { text: said } = await compiler.compile(`vcl 4.1;\n${text}`)
+    const refused = unreadable.exec(said)
+    const place = /'<vcl.inline>' Line (\d+) Pos (\d+)/.exec(said)
+    // The compiler stops at the first byte it cannot use; the lexer leaves such bytes to it.
+    if (/Syntax error at|BLOB|silly buggers|Too many digits/.test(said)) return
+    if ((refused !== null) !== (last?.kind === 'error'))
+      throw new Error(`${said}\n${String(last?.value)}`)
+    if (refused === null) return
+    if (!last?.value.startsWith(refused[0].replace(', starting at', '')))
+      throw new Error(last?.value)
+    t.same([last.line, last.position], [Number(place?.[1]), Number(place?.[2])])
+  })
 
-    await fc.assert(property, { numRuns: 150 })
-  },
-)
+  await fc.assert(property, { numRuns: 150 })
+})
 
 void t.test('the tokens match those of the compiler', (t) => {
   t.same(textsOf('set req.http.X-Foo_1 += 10s;'), [

@@ -232,7 +232,7 @@ void t.test('inline C is refused wherever the compiler would recognize it', (t) 
   t.end()
 })
 
-void t.test("the .path of a backend is distinguished from other paths", (t) => {
+void t.test('the .path of a backend is distinguished from other paths', (t) => {
   const errorOf = (text: string): string | undefined => errorsOf({ main: `vcl 4.1; ${text}` })[0]
   for (const text of [
     'backend a { .path = "x"; }',
@@ -247,7 +247,7 @@ void t.test("the .path of a backend is distinguished from other paths", (t) => {
   t.end()
 })
 
-void t.test("files of the cache may be included by configured name, never by path", (t) => {
+void t.test('files of the cache may be included by configured name, never by path', (t) => {
   const includes = ['shared.vcl', '/etc/varnish/all.vcl']
   const main = 'vcl 4.1; include "shared.vcl"; include\n{"/etc/varnish/all.vcl"};'
 

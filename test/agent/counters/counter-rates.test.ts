@@ -151,24 +151,21 @@ void t.test('negative levels become zero, and levels are summed over VCLs', (t) 
   t.end()
 })
 
-void t.test(
-  'the number of series is bounded, and backends are dropped first',
-  (t) => {
-    const now: CounterReading = {
-      atMs: 0,
-      lives: { manager: 'm', child: 'c' },
-      isComplete: true,
-      values: new Map([
-        ...Array.from({ length: 1000 }, (_, n) => [`VBE.boot.b${n}.conn`, 1n] as const),
-        ['MAIN.threads', 1n],
-      ]),
-    }
-    const names = [...computeRates(null, now).keys()]
-    t.equal(names.length, counterLimit)
-    t.equal(names[0], 'MAIN.threads')
-    t.end()
-  },
-)
+void t.test('the number of series is bounded, and backends are dropped first', (t) => {
+  const now: CounterReading = {
+    atMs: 0,
+    lives: { manager: 'm', child: 'c' },
+    isComplete: true,
+    values: new Map([
+      ...Array.from({ length: 1000 }, (_, n) => [`VBE.boot.b${n}.conn`, 1n] as const),
+      ['MAIN.threads', 1n],
+    ]),
+  }
+  const names = [...computeRates(null, now).keys()]
+  t.equal(names.length, counterLimit)
+  t.equal(names[0], 'MAIN.threads')
+  t.end()
+})
 
 void t.test('totals only grow without restarts, and a discarded VCL subtracts nothing', (t) => {
   fc.assert(

@@ -181,8 +181,5 @@ void t.test('a daemon whose address is in use reports it and leaves no cache beh
 
   const ended = await runDaemon(['--engine', 'spawn', ...words])
   t.match(ended, { code: 1, errors: /metricsListen: .*EADDRINUSE/ })
-  await t.rejects(
-    access(join(stateDir, 'engine', 'process.json')),
-    'the process record is removed',
-  )
+  await t.rejects(access(join(stateDir, 'engine', 'process.json')), 'the process record is removed')
 })

@@ -103,42 +103,39 @@ void t.test('a provider of another organization is not visible', async (t) => {
   t.same(await ids(tenants.system.call, '/idps'), [idOf(made)])
 })
 
-void t.test(
-  'a roleClaim is set or redirected only with write permission on perm',
-  async (t) => {
-    const tenants = await startTenants(t)
-    const { system } = tenants
-    const red = await tenants.makeOrganization('red')
-    await tenants.addPerson('anna', 'red')
-    const bert = await tenants.addPerson('bert', 'red')
-    const permit = (type: string) =>
-      system.call(201, 'POST', '/permissions', {
-        account: { id: bert.id },
-        organization: { id: red },
-        type,
-        read: true,
-        write: true,
-      })
-    await bert.call(403, 'GET', '/idps')
-    await permit('idp')
-    const { call } = await tenants.openSession('bert', 'red')
-
-    t.match(await call(403, 'POST', '/idps', { ...right, roleClaim: 'roles' }), {
-      errorKey: 'idp',
-      errorMsg: /write permission on perm/,
+void t.test('a roleClaim is set or redirected only with write permission on perm', async (t) => {
+  const tenants = await startTenants(t)
+  const { system } = tenants
+  const red = await tenants.makeOrganization('red')
+  await tenants.addPerson('anna', 'red')
+  const bert = await tenants.addPerson('bert', 'red')
+  const permit = (type: string) =>
+    system.call(201, 'POST', '/permissions', {
+      account: { id: bert.id },
+      organization: { id: red },
+      type,
+      read: true,
+      write: true,
     })
-    const made = await call(201, 'POST', '/idps', right)
-    const at = `/idps/${idOf(made)}`
-    await call(403, 'PUT', at, { roleClaim: 'roles' })
-    await system.call(200, 'PUT', at, { roleClaim: 'roles' })
-    await call(403, 'PUT', at, { baseURL: 'https://mine.example' })
-    await call(403, 'PUT', at, { clientSecret: secret })
-    t.match(await call(200, 'PUT', at, await call(200, 'GET', at)), { id: idOf(made) })
-    await call(200, 'PUT', at, { roleClaim: null })
-    await permit('perm')
-    await (await tenants.openSession('bert', 'red')).call(200, 'PUT', at, { roleClaim: 'roles' })
-  },
-)
+  await bert.call(403, 'GET', '/idps')
+  await permit('idp')
+  const { call } = await tenants.openSession('bert', 'red')
+
+  t.match(await call(403, 'POST', '/idps', { ...right, roleClaim: 'roles' }), {
+    errorKey: 'idp',
+    errorMsg: /write permission on perm/,
+  })
+  const made = await call(201, 'POST', '/idps', right)
+  const at = `/idps/${idOf(made)}`
+  await call(403, 'PUT', at, { roleClaim: 'roles' })
+  await system.call(200, 'PUT', at, { roleClaim: 'roles' })
+  await call(403, 'PUT', at, { baseURL: 'https://mine.example' })
+  await call(403, 'PUT', at, { clientSecret: secret })
+  t.match(await call(200, 'PUT', at, await call(200, 'GET', at)), { id: idOf(made) })
+  await call(200, 'PUT', at, { roleClaim: null })
+  await permit('perm')
+  await (await tenants.openSession('bert', 'red')).call(200, 'PUT', at, { roleClaim: 'roles' })
+})
 
 void t.test(
   'Network: OIDC URLs to link-local, metadata, IPv6-mapped addresses; http on loopback only',

@@ -247,17 +247,14 @@ void t.test('headers and methods cannot change the request', (t) => {
   t.end()
 })
 
-void t.test(
-  'an entry waits for absent agents and is retried where an agent has trouble',
-  (t) => {
-    const agent = (isAway: boolean, hasTrouble = false) => ({ isAway, hasTrouble })
-    t.equal(judgeOpenState([agent(true), agent(true)]), 5)
-    t.equal(judgeOpenState([agent(true), agent(false)]), 1)
-    t.equal(judgeOpenState([agent(true), agent(false, true)]), 4)
-    t.equal(judgeOpenState([]), 1)
-    t.end()
-  },
-)
+void t.test('an entry waits for absent agents and is retried where an agent has trouble', (t) => {
+  const agent = (isAway: boolean, hasTrouble = false) => ({ isAway, hasTrouble })
+  t.equal(judgeOpenState([agent(true), agent(true)]), 5)
+  t.equal(judgeOpenState([agent(true), agent(false)]), 1)
+  t.equal(judgeOpenState([agent(true), agent(false, true)]), 4)
+  t.equal(judgeOpenState([]), 1)
+  t.end()
+})
 
 void t.test('done and total follow from cursors and exceptions', (t) => {
   const member = (agentId: number, position: number | null) => ({

@@ -38,27 +38,24 @@ void t.test(
   },
 )
 
-void t.test(
-  'only Running agents are added, and no agent is both root-deployed and shared',
-  (t) => {
-    const property = fc.property(placementWorlds, (world) => {
-      const { add, keep } = placeGroup(toInput(world))
+void t.test('only Running agents are added, and no agent is both root-deployed and shared', (t) => {
+  const property = fc.property(placementWorlds, (world) => {
+    const { add, keep } = placeGroup(toInput(world))
 
-      const { Running, Failing } = agentStates
-      const statesOf = (places: readonly Place[]): number[] =>
-        agentsOf(world, places).map(({ state }) => state)
-      if (!statesOf(add).every((state) => state === Running)) throw new Error('new')
-      if (!statesOf(keep).every((state) => state === Running || state === Failing))
-        throw new Error('kept')
-      const holders = agentsOf(world, [...add, ...keep])
-      if (!holders.every((agent) => isFree(world, agent)))
-        throw new Error('not alone, or of another release')
-    })
+    const { Running, Failing } = agentStates
+    const statesOf = (places: readonly Place[]): number[] =>
+      agentsOf(world, places).map(({ state }) => state)
+    if (!statesOf(add).every((state) => state === Running)) throw new Error('new')
+    if (!statesOf(keep).every((state) => state === Running || state === Failing))
+      throw new Error('kept')
+    const holders = agentsOf(world, [...add, ...keep])
+    if (!holders.every((agent) => isFree(world, agent)))
+      throw new Error('not alone, or of another release')
+  })
 
-    fc.assert(property, runs)
-    t.end()
-  },
-)
+  fc.assert(property, runs)
+  t.end()
+})
 
 void t.test(
   'every placed agent is kept, waited for or removed; fitting ones are kept up to max',

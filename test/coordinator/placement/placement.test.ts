@@ -128,16 +128,13 @@ function isAway({ state }: PlacementAgent): boolean {
   return state === agentStates.Down || state === agentStates.Locked
 }
 
-void t.test(
-  'an adopting agent receives no new group and keeps those it has',
-  (t) => {
-    const fresh = place([agent(1, { adopting: true })], {})
-    t.match(fresh, { add: [], shortages: [{ placed: 0 }] })
-    const held = { groupIds: [7], rootGroupId: 7, adopting: true }
-    t.same(agentIds(place([agent(1, held)], {}, { placed: [at(1, 1)] }).keep), [1])
-    t.end()
-  },
-)
+void t.test('an adopting agent receives no new group and keeps those it has', (t) => {
+  const fresh = place([agent(1, { adopting: true })], {})
+  t.match(fresh, { add: [], shortages: [{ placed: 0 }] })
+  const held = { groupIds: [7], rootGroupId: 7, adopting: true }
+  t.same(agentIds(place([agent(1, held)], {}, { placed: [at(1, 1)] }).keep), [1])
+  t.end()
+})
 
 void t.test('a member of a console group is used for that group only', (t) => {
   const fresh = (memberOf: number) => place([agent(1, { memberOf })], {})

@@ -88,45 +88,42 @@ const anyVcl = fc.record({
 const anyReport = fc.array(anyVcl, { maxLength: 3 })
 const nothing: HealthRows = { served: [], sick: [] }
 
-void t.test(
-  'changes lead to the reported state, and a repeated report changes nothing',
-  (t) => {
-    const now = 5_000
-    const keyOf = (row: object) => JSON.stringify(Object.entries({ ...row, since: 0 }))
-    const apply = (
-      known: HealthRows,
-      vcls: Parameters<typeof findHealthChanges>[1][number]['vcls'],
-    ) => {
-      const { written, removed } = findHealthChanges(known, [{ agentId: 7, vcls }], now)
-      const isSame = (a: { vcl: string }, b: { vcl: string }) => a.vcl === b.vcl
-      const rows = {
-        served: [
-          ...known.served.filter(
-            (row) => ![...removed.served, ...written.served].some((other) => isSame(row, other)),
-          ),
-          ...written.served,
-        ],
-        sick: [
-          ...known.sick.filter((row) => !removed.sick.some((other) => keyOf(other) === keyOf(row))),
-          ...written.sick,
-        ],
-      }
-      return { rows, changed: Object.values({ ...written, ...removed }).flat().length }
+void t.test('changes lead to the reported state, and a repeated report changes nothing', (t) => {
+  const now = 5_000
+  const keyOf = (row: object) => JSON.stringify(Object.entries({ ...row, since: 0 }))
+  const apply = (
+    known: HealthRows,
+    vcls: Parameters<typeof findHealthChanges>[1][number]['vcls'],
+  ) => {
+    const { written, removed } = findHealthChanges(known, [{ agentId: 7, vcls }], now)
+    const isSame = (a: { vcl: string }, b: { vcl: string }) => a.vcl === b.vcl
+    const rows = {
+      served: [
+        ...known.served.filter(
+          (row) => ![...removed.served, ...written.served].some((other) => isSame(row, other)),
+        ),
+        ...written.served,
+      ],
+      sick: [
+        ...known.sick.filter((row) => !removed.sick.some((other) => keyOf(other) === keyOf(row))),
+        ...written.sick,
+      ],
     }
-    fc.assert(
-      fc.property(anyReport, anyReport, (first, second) => {
-        const before = apply(nothing, first).rows
-        const after = apply(before, second)
-        const fresh = apply(nothing, second).rows
-        const sorted = (rows: readonly object[]) => rows.map(keyOf).toSorted()
-        return (
-          sorted(after.rows.served).join() === sorted(fresh.served).join() &&
-          sorted(after.rows.sick).join() === sorted(fresh.sick).join() &&
-          after.rows.sick.every(({ since }) => since <= now) &&
-          apply(after.rows, second).changed === 0
-        )
-      }),
-    )
-    t.end()
-  },
-)
+    return { rows, changed: Object.values({ ...written, ...removed }).flat().length }
+  }
+  fc.assert(
+    fc.property(anyReport, anyReport, (first, second) => {
+      const before = apply(nothing, first).rows
+      const after = apply(before, second)
+      const fresh = apply(nothing, second).rows
+      const sorted = (rows: readonly object[]) => rows.map(keyOf).toSorted()
+      return (
+        sorted(after.rows.served).join() === sorted(fresh.served).join() &&
+        sorted(after.rows.sick).join() === sorted(fresh.sick).join() &&
+        after.rows.sick.every(({ since }) => since <= now) &&
+        apply(after.rows, second).changed === 0
+      )
+    }),
+  )
+  t.end()
+})

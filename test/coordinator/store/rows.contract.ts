@@ -200,43 +200,40 @@ export function rowsContract(t: Test, factory: StoreFactory): void {
     t.strictSame(await names(scopeFor(999)), [])
   })
 
-  void t.test(
-    'every organization sees shared agents and their tags',
-    async (t) => {
-      const { queries } = await factory.open(t)
-      const mine = scopeFor(await addOrganization(queries, 'mine'))
-      const other = scopeFor(await addOrganization(queries, 'other'))
-      const shared = await addAgent(queries, 'shared')
-      await addAgent(queries, 'mine', { organizationId: mine.organizationId })
-      const others = await addAgent(queries, 'other', { organizationId: other.organizationId })
-      await bearTag(queries, shared, await addTag(queries, 'shared'))
-      await addTag(queries, 'mine', mine.organizationId)
-      await bearTag(queries, others, await addTag(queries, 'other', other.organizationId))
-      await addTag(queries, 'administrator')
-      const seen = async (scope: Scope): Promise<string[][]> => {
-        const agents = queries.selectFrom('agents').where(visibleAgents(scope))
-        const tags = queries.selectFrom('tags').where(visibleTags(scope))
-        const rows = [
-          await agents.select('name').orderBy('id').execute(),
-          await tags.select('name').orderBy('id').execute(),
-        ]
-        return rows.map((list) => list.map((row) => row.name))
-      }
+  void t.test('every organization sees shared agents and their tags', async (t) => {
+    const { queries } = await factory.open(t)
+    const mine = scopeFor(await addOrganization(queries, 'mine'))
+    const other = scopeFor(await addOrganization(queries, 'other'))
+    const shared = await addAgent(queries, 'shared')
+    await addAgent(queries, 'mine', { organizationId: mine.organizationId })
+    const others = await addAgent(queries, 'other', { organizationId: other.organizationId })
+    await bearTag(queries, shared, await addTag(queries, 'shared'))
+    await addTag(queries, 'mine', mine.organizationId)
+    await bearTag(queries, others, await addTag(queries, 'other', other.organizationId))
+    await addTag(queries, 'administrator')
+    const seen = async (scope: Scope): Promise<string[][]> => {
+      const agents = queries.selectFrom('agents').where(visibleAgents(scope))
+      const tags = queries.selectFrom('tags').where(visibleTags(scope))
+      const rows = [
+        await agents.select('name').orderBy('id').execute(),
+        await tags.select('name').orderBy('id').execute(),
+      ]
+      return rows.map((list) => list.map((row) => row.name))
+    }
 
-      t.strictSame(await seen(mine), [
-        ['shared', 'mine'],
-        ['shared', 'mine'],
-      ])
-      t.strictSame(await seen(other), [
-        ['shared', 'other'],
-        ['shared', 'other'],
-      ])
-      t.strictSame(await seen({ kind: 'all' }), [
-        ['shared', 'mine', 'other'],
-        ['shared', 'mine', 'other', 'administrator'],
-      ])
-    },
-  )
+    t.strictSame(await seen(mine), [
+      ['shared', 'mine'],
+      ['shared', 'mine'],
+    ])
+    t.strictSame(await seen(other), [
+      ['shared', 'other'],
+      ['shared', 'other'],
+    ])
+    t.strictSame(await seen({ kind: 'all' }), [
+      ['shared', 'mine', 'other'],
+      ['shared', 'mine', 'other', 'administrator'],
+    ])
+  })
 }
 
 function scopeFor(organizationId: number): Scope & { organizationId: number } {

@@ -100,36 +100,33 @@ export function stagesContract(t: Test, factory: StoreFactory): void {
     t.strictSame(await holders(false), [{ agentId, fqdn: 'b.example', groupId: -group }])
   })
 
-  void t.test(
-    'only the taker of a replaced place takes over its domains',
-    async (t) => {
-      const store = await factory.open(t)
-      const { queries } = store
-      const { group, other, agentId, place } = await prepare({ queries })
-      const own = place(group, false, ['a.example'])
-      const staged = { ...place(group, true, ['a.example']), replacedBy: group }
-      const holderOf = async () =>
-        queries.selectFrom('placementDomains').select(['groupId', 'stage', 'fqdn']).execute()
-      await store.decide((queries) => savePlacements(queries, [staged]))
-      await store.decide((queries) => savePlacements(queries, [own]))
-      await store.decide((queries) => savePlacements(queries, [own, staged]))
-      t.strictSame(await holderOf(), [{ groupId: group, stage: 1, fqdn: 'a.example' }])
-      for (const stage of [false, true]) {
-        const taken = store.decide((queries) =>
-          savePlacements(queries, [place(other, stage, ['a.example'])]),
-        )
-        t.ok(isUniqueViolation(await taken.catch((error: unknown) => error)))
-      }
+  void t.test('only the taker of a replaced place takes over its domains', async (t) => {
+    const store = await factory.open(t)
+    const { queries } = store
+    const { group, other, agentId, place } = await prepare({ queries })
+    const own = place(group, false, ['a.example'])
+    const staged = { ...place(group, true, ['a.example']), replacedBy: group }
+    const holderOf = async () =>
+      queries.selectFrom('placementDomains').select(['groupId', 'stage', 'fqdn']).execute()
+    await store.decide((queries) => savePlacements(queries, [staged]))
+    await store.decide((queries) => savePlacements(queries, [own]))
+    await store.decide((queries) => savePlacements(queries, [own, staged]))
+    t.strictSame(await holderOf(), [{ groupId: group, stage: 1, fqdn: 'a.example' }])
+    for (const stage of [false, true]) {
+      const taken = store.decide((queries) =>
+        savePlacements(queries, [place(other, stage, ['a.example'])]),
+      )
+      t.ok(isUniqueViolation(await taken.catch((error: unknown) => error)))
+    }
 
-      await store.decide(async (queries) => {
-        await deletePlacements(queries, { groupId: group, stage: true }, [agentId])
-        await savePlacements(queries, [own])
-      })
-      t.strictSame(await holderOf(), [{ groupId: group, stage: 0, fqdn: 'a.example' }])
-      const late = store.decide((queries) => savePlacements(queries, [staged]))
-      t.ok(isUniqueViolation(await late.catch((error: unknown) => error)), 'not the other way')
-    },
-  )
+    await store.decide(async (queries) => {
+      await deletePlacements(queries, { groupId: group, stage: true }, [agentId])
+      await savePlacements(queries, [own])
+    })
+    t.strictSame(await holderOf(), [{ groupId: group, stage: 0, fqdn: 'a.example' }])
+    const late = store.decide((queries) => savePlacements(queries, [staged]))
+    t.ok(isUniqueViolation(await late.catch((error: unknown) => error)), 'not the other way')
+  })
 
   void t.test('a stage is kept whole, replaced, and deleted', async (t) => {
     const store = await factory.open(t)

@@ -51,31 +51,28 @@ void t.test(
   },
 )
 
-void t.test(
-  'a wrong body or query is refused before the call has any effect',
-  async (t) => {
-    const tenants = await startTenants(t)
-    const owner = await settleOwner(tenants, 'red')
-    const objects = await seedTenant(tenants, owner)
-    for (const route of tenants.controller.routes) {
-      const kind = kindIn(route)
-      const at = addressOf(route, kind === null ? undefined : objects[kind])
-      const refusals = await refuse(tenants, route, at)
-      t.same(refusals, route.method === 'GET' ? {} : wantedRefusals(route), `${route.method} ${at}`)
-      const { status, body } = await tenants.controller.call(
-        route.method,
-        `/api/v1${withBogus(at)}`,
-        {
-          token: tenants.system.token,
-        },
-      )
-      // The answer of an identity provider may have more parameters.
-      if (route.operationId !== 'finishOidcLogin')
-        t.match({ status, ...body }, { status: 400, errorMsg: /bogus/ }, `${at} bogus`)
-    }
-    t.same(await listLeft(tenants, objects), Object.keys(objects).sort(), 'no call had an effect')
-  },
-)
+void t.test('a wrong body or query is refused before the call has any effect', async (t) => {
+  const tenants = await startTenants(t)
+  const owner = await settleOwner(tenants, 'red')
+  const objects = await seedTenant(tenants, owner)
+  for (const route of tenants.controller.routes) {
+    const kind = kindIn(route)
+    const at = addressOf(route, kind === null ? undefined : objects[kind])
+    const refusals = await refuse(tenants, route, at)
+    t.same(refusals, route.method === 'GET' ? {} : wantedRefusals(route), `${route.method} ${at}`)
+    const { status, body } = await tenants.controller.call(
+      route.method,
+      `/api/v1${withBogus(at)}`,
+      {
+        token: tenants.system.token,
+      },
+    )
+    // The answer of an identity provider may have more parameters.
+    if (route.operationId !== 'finishOidcLogin')
+      t.match({ status, ...body }, { status: 400, errorMsg: /bogus/ }, `${at} bogus`)
+  }
+  t.same(await listLeft(tenants, objects), Object.keys(objects).sort(), 'no call had an effect')
+})
 
 function withBogus(at: string): string {
   return `${at}${at.includes('?') ? '&' : '?'}bogus=1`

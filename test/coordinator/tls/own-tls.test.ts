@@ -71,37 +71,34 @@ void t.test('at the end of its CA a certificate is not renewed repeatedly', (t) 
   t.end()
 })
 
-void t.test(
-  'names are those of the listener, the host, its addresses and the settings',
-  (t) => {
-    const host: NameSources = {
-      listenHost: '0.0.0.0',
-      hostName: 'Fleet-1.',
-      publicUrl: 'https://fleet.example:8002',
-      addresses: ['127.0.0.1', '192.0.2.7', 'fe80::1', '2001:db8:0::7'],
-      further: ['fleet.internal'],
-    }
-    t.same(listServerNames(host), [
-      ...['fleet.example', 'fleet.internal', 'fleet-1'],
-      ...['localhost', '127.0.0.1', '192.0.2.7', '2001:db8::7'],
-    ])
-    t.same(
-      listServerNames({ ...host, listenHost: '192.0.2.7', publicUrl: null, further: [] }),
-      ['192.0.2.7', 'fleet-1'],
-      'a listener on one address is not reached by others',
-    )
-    t.same(listServerNames({ ...host, publicUrl: 'https://[2001:db8::9]' })[0], '2001:db8::9')
-    const many = Array.from({ length: 300 }, (_, at) => `10.0.${at >> 8}.${at & 255}`)
-    const names = listServerNames({ ...host, addresses: many })
-    t.equal(names.length, 100)
-    t.same(
-      names.slice(0, 2),
-      ['fleet.example', 'fleet.internal'],
-      'no name of the settings is left out',
-    )
-    t.end()
-  },
-)
+void t.test('names are those of the listener, the host, its addresses and the settings', (t) => {
+  const host: NameSources = {
+    listenHost: '0.0.0.0',
+    hostName: 'Fleet-1.',
+    publicUrl: 'https://fleet.example:8002',
+    addresses: ['127.0.0.1', '192.0.2.7', 'fe80::1', '2001:db8:0::7'],
+    further: ['fleet.internal'],
+  }
+  t.same(listServerNames(host), [
+    ...['fleet.example', 'fleet.internal', 'fleet-1'],
+    ...['localhost', '127.0.0.1', '192.0.2.7', '2001:db8::7'],
+  ])
+  t.same(
+    listServerNames({ ...host, listenHost: '192.0.2.7', publicUrl: null, further: [] }),
+    ['192.0.2.7', 'fleet-1'],
+    'a listener on one address is not reached by others',
+  )
+  t.same(listServerNames({ ...host, publicUrl: 'https://[2001:db8::9]' })[0], '2001:db8::9')
+  const many = Array.from({ length: 300 }, (_, at) => `10.0.${at >> 8}.${at & 255}`)
+  const names = listServerNames({ ...host, addresses: many })
+  t.equal(names.length, 100)
+  t.same(
+    names.slice(0, 2),
+    ['fleet.example', 'fleet.internal'],
+    'no name of the settings is left out',
+  )
+  t.end()
+})
 
 interface Listener {
   readonly port: number

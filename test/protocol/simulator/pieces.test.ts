@@ -99,14 +99,11 @@ void t.test('mistakes in regular expressions are found', (t) => {
   t.end()
 })
 
-void t.test(
-  'the length of a reply counts bytes, except for the line feed at its end',
-  (t) => {
-    t.equal(encodeReply(200, '\xc3\xa4').toString('latin1'), '200 2       \n\xc3\xa4\n')
-    t.equal(encodeReply(500, '').toString('latin1'), '500 0       \n\n')
-    t.end()
-  },
-)
+void t.test('the length of a reply counts bytes, except for the line feed at its end', (t) => {
+  t.equal(encodeReply(200, '\xc3\xa4').toString('latin1'), '200 2       \n\xc3\xa4\n')
+  t.equal(encodeReply(500, '').toString('latin1'), '500 0       \n\n')
+  t.end()
+})
 
 void t.test('columns are as wide as their widest cell', (t) => {
   t.equal(alignColumns('a\tb\nccc\tdd\n'), 'a     b\nccc   dd\n')
