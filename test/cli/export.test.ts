@@ -17,7 +17,7 @@ async function makeFolder(t: Test): Promise<string> {
   return folder
 }
 
-void t.test('applying an export changes nothing', beside(200_000), async (t) => {
+void t.test('applying an export changes nothing', beside(), async (t) => {
   const { coordinator } = await startMixedFleet(t, { one: '7.1.1', two: '7.1.1' })
   const { api, base } = coordinator
   const environment = {

@@ -10,7 +10,7 @@ import { runDaemon } from '../support/daemon.js'
 import { startMixedFleet } from '../support/mixed-fleet.js'
 import { call, makeHome } from './run-cli.js'
 
-void t.test('the versions of a fleet are listed', beside(120_000), async (t) => {
+void t.test('the versions of a fleet are listed', beside(), async (t) => {
   const { coordinator } = await startMixedFleet(t, { one: '6.0.4', two: '7.1.1', three: '7.1.1' })
   const { api, base, stateDir, port } = coordinator
   const environment = {

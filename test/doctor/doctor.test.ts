@@ -70,7 +70,7 @@ async function picture(folder: string): Promise<unknown> {
   )
 }
 
-void t.test('a healthy agent and cache pass', beside(120_000), async (t) => {
+void t.test('a healthy agent and cache pass', beside(), async (t) => {
   const health = `127.0.0.1:${await findFreePort()}`
   const harness = await startHarness(t, { agentWords: ['--health-listen', health] })
   const { id } = await untilAgent(harness, 'Running')
@@ -185,7 +185,7 @@ async function checkAgentFiles(
   t.match(troubles(await look()), { coordinator: /^fail: this host is not enrolled/ })
 }
 
-void t.test('the doctor finds the problems of a coordinator', beside(120_000), async (t) => {
+void t.test('the doctor finds the problems of a coordinator', beside(), async (t) => {
   const coordinator = await startCoordinator(t)
   const { stateDir, port } = coordinator
   const words = ['--coordinator', '--state-dir', stateDir, '--listen', `127.0.0.1:${port}`]
@@ -240,7 +240,7 @@ void t.test('the doctor finds the problems of a coordinator', beside(120_000), a
   t.notOk((await readdir(stateDir)).includes('none.db'), 'no store was created')
 })
 
-void t.test('the doctor checks a coordinator on PostgreSQL', beside(120_000), async (t) => {
+void t.test('the doctor checks a coordinator on PostgreSQL', beside(), async (t) => {
   const postgres = await startPostgres(t)
   const store = ['--store', await postgres.url()]
   const { stateDir, port } = await startCoordinator(t, { words: ['--no-agent', ...store] })

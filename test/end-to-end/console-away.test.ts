@@ -31,7 +31,7 @@ interface Pair extends Harness {
   readonly makeBranch: (name: string, content: string) => Promise<string>
 }
 
-void t.test('a group of the console with one cache Down', { timeout: 220_000 }, async (t) => {
+void t.test('a group of the console with one cache Down', async (t) => {
   const pair = await startPair(t)
   const { first, second, expect, deploy } = pair
   const [one, two] = [

@@ -32,7 +32,7 @@ async function startConsoleHarness(t: Test): Promise<ConsoleHarness> {
   return Object.assign(harness, { ask, send })
 }
 
-void t.test('a real cache in the console', { timeout: 220_000 }, async (t) => {
+void t.test('a real cache in the console', async (t) => {
   const harness = await startConsoleHarness(t)
   await t.test('it is described by its banner', (t) => readDescription(t, harness))
   await t.test('its status is that of its CLI', (t) => readStatus(t, harness))

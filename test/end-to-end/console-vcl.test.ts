@@ -23,7 +23,7 @@ interface Fixture extends Harness {
 
 const broken = 'vcl 4.1;\nbackend default none;\nsub vcl_recv { set req.http.a = 1 }\n'
 
-void t.test('a branch on a real cache', { timeout: 220_000 }, async (t) => {
+void t.test('a branch on a real cache', async (t) => {
   const fixture = await startFixture(t)
   const branch = await fixture.makeBranch('site', answering('one'))
   const one = (await fixture.head(branch))['id']

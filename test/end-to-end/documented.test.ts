@@ -30,7 +30,7 @@ interface Harness {
   readonly made: (operationId: string, body: unknown) => Promise<number>
 }
 
-void t.test('live answers conform to the document', { timeout: 220_000 }, async (t) => {
+void t.test('live answers conform to the document', async (t) => {
   const coordinator = await startCoordinator(t, {
     words: [
       ...['--name', 'edge', '--simulate', '1', '--heartbeat', '1'],

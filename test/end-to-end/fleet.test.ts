@@ -11,7 +11,7 @@ interface Fleet {
   readonly groupId: number
 }
 
-void t.test('a fleet of six', { timeout: 220_000 }, async (t) => {
+void t.test('a fleet of six', async (t) => {
   const { api, port } = await startCoordinator(t, { words: ['--no-agent', '--heartbeat', '1'] })
   const url = `ws://127.0.0.1:${port}`
   const north = await startHost(t, { api, url }, { name: 'north', simulated: 1 })

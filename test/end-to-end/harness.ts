@@ -69,7 +69,7 @@ export const ways: readonly (readonly [string, 1 | 2])[] = [
 ]
 
 /** Options of tests that run in parallel, each with its own servers. */
-export const parallel = () => beside(400_000)
+export const parallel = () => beside()
 
 export const agentName = 'edge'
 export const agentTag = 'web'

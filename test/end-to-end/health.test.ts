@@ -6,7 +6,7 @@ import { findFreePort } from '../support/free-port.js'
 import { invalidate, untilEnded } from './invalidation-calls.js'
 import { deploySite, makeSite, startHarness, untilAgent } from './harness.js'
 
-void t.test('the health of a cache', { timeout: 200_000 }, async (t) => {
+void t.test('the health of a cache', async (t) => {
   const listen = `127.0.0.1:${await findFreePort()}`
   const harness = await startHarness(t, {
     heartbeatSeconds: 1,

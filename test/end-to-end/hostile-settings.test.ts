@@ -122,7 +122,7 @@ interface Api {
   readonly send: readonly ((command: string) => Promise<{ status: number; text: string }>)[]
 }
 
-void t.test('hostile settings and commands', { timeout: 220_000 }, async (t) => {
+void t.test('hostile settings and commands', async (t) => {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   await untilAgent(harness, 'Running')
   const { api, cache, coordinator } = harness

@@ -74,7 +74,7 @@ const rows: Readonly<Record<Victim, readonly Row[]>> = {
 t.jobs = victims.length
 const shared = startShared(t)
 for (const victim of victims)
-  void t.test(`deploys and rollbacks survive the loss of the ${victim}`, beside(500_000), (t) =>
+  void t.test(`deploys and rollbacks survive the loss of the ${victim}`, beside(), (t) =>
     loseVictim(t, victim),
   )
 

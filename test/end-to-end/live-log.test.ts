@@ -15,7 +15,7 @@ import { expectDone, startHarness, untilAgent, type Harness } from './harness.js
 
 const password = 'long enough a word'
 
-void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) => {
+void t.test('the live log of a shared cache', async (t) => {
   const harness = await startHarness(t, {
     agentWords: ['--mask-headers', 'X-Session', '--sample-rate', '0'],
     coordinators: 2,

@@ -17,7 +17,7 @@ import { checkFrozenRollout } from './frozen-rollout.js'
 /** Longer than the wait of the client that must end before. */
 const compileMs = 2_000
 
-void t.test('a fleet under maintenance', { timeout: 300_000 }, async (t) => {
+void t.test('a fleet under maintenance', async (t) => {
   const coordinator = await startCoordinator(t, {
     words: [
       ...['--no-agent', '--simulate', '4', '--heartbeat', '1'],

@@ -24,11 +24,9 @@ import {
   type Harness,
 } from './harness.js'
 
-const groupTimeoutMs = 220_000
-
 t.jobs = 5
 
-void t.test('restarts', beside(groupTimeoutMs), async (t) => {
+void t.test('restarts', beside(), async (t) => {
   const harness = await startHarness(t)
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, 'site')
@@ -101,7 +99,7 @@ async function checkAlone(t: Test, harness: Harness, site: Site): Promise<void> 
   t.same([...traffic.failures], [])
 }
 
-void t.test('an unreachable cache', beside(groupTimeoutMs), async (t) => {
+void t.test('an unreachable cache', beside(), async (t) => {
   const harness = await startHarness(t)
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, 'site')
@@ -124,7 +122,7 @@ void t.test('an unreachable cache', beside(groupTimeoutMs), async (t) => {
   t.equal(await readAgreement(harness, site), 'after')
 })
 
-void t.test('a cache that stops answering', beside(groupTimeoutMs), async (t) => {
+void t.test('a cache that stops answering', beside(), async (t) => {
   const harness = await startHarness(t)
   // A load in progress may take its 120 s before the cache counts as unresponsive.
   await eventually('no load is in progress', async () => {
@@ -146,7 +144,7 @@ void t.test('a cache that stops answering', beside(groupTimeoutMs), async (t) =>
   await untilAgent(harness, 'Running')
 })
 
-void t.test('an agent that was Down', beside(groupTimeoutMs), async (t) => {
+void t.test('an agent that was Down', beside(), async (t) => {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, 'site')
@@ -184,7 +182,7 @@ void t.test('an agent that was Down', beside(groupTimeoutMs), async (t) => {
   })
 })
 
-void t.test('agents that must not change the cache', beside(groupTimeoutMs), async (t) => {
+void t.test('agents that must not change the cache', beside(), async (t) => {
   await t.test('a read-only agent sends no changing command', async (t) => {
     const harness = await startHarness(t, { heartbeatSeconds: 1, agentWords: ['--read-only'] })
     const { id } = await untilAgent(harness, 'ReadOnly')

@@ -27,7 +27,7 @@ const rows: readonly Row[] = [
 ]
 const policy = { waves: [{ count: 1 }], bake: 3, gates: [{ name: 'restarts' }] }
 
-void t.test('rollouts of a coordinator that is killed', { timeout: 300_000 }, async (t) => {
+void t.test('rollouts of a coordinator that is killed', async (t) => {
   const { coordinator, engines } = await startMixedFleet(t, {
     'edge-1': '7.1.1',
     'edge-2': '7.1.1',

@@ -41,7 +41,7 @@ sub vcl_recv { return (synth(200)); }
 sub vcl_synth { set resp.http.X-Marker = "${mark}"; return (deliver); }
 `
 
-void t.test('rollouts', { timeout: 300_000 }, async (t) => {
+void t.test('rollouts', async (t) => {
   const words = ['--no-agent', '--heartbeat', '3']
   const coordinator = await startCoordinator(t, { words })
   const shared = { coordinator, linked: coordinator }

@@ -22,7 +22,7 @@ function bugsIn(daemon: Daemon): string[] {
     .map((line) => JSON.stringify(line))
 }
 
-void t.test('a full store', beside(120_000), async (t) => {
+void t.test('a full store', beside(), async (t) => {
   const stateDir = await makeStateDir(t)
   const shortage = await prepareShortage(stateDir, 24)
   const setup = { words, stateDir, through: shortage.through }
@@ -76,7 +76,7 @@ void t.test('a full store', beside(120_000), async (t) => {
   }
 })
 
-void t.test('a store that another process locks', beside(120_000), async (t) => {
+void t.test('a store that another process locks', beside(), async (t) => {
   const { api, daemon, base, stateDir } = await startCoordinator(t, { words })
   const other = new BetterSqlite3(join(stateDir, 'coordinator.db'))
   t.teardown(() => other.close())

@@ -19,7 +19,7 @@ interface Tenant {
   readonly deployment: number
 }
 
-void t.test('two organizations on shared caches', { timeout: 200_000 }, async (t) => {
+void t.test('two organizations on shared caches', async (t) => {
   const coordinator = await startCoordinator(t, { words: fleetWords })
   const { api } = coordinator
   await eventually('both agents are Running', async () => {

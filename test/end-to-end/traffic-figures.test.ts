@@ -24,7 +24,7 @@ interface Site {
   readonly fqdn: string
 }
 
-void t.test('figures of groups and domains', { timeout: 300_000 }, async (t) => {
+void t.test('figures of groups and domains', async (t) => {
   const words = ['--no-agent', '--heartbeat', '3', '--stats-interval', '1']
   const coordinator = await startCoordinator(t, { words })
   const harness = await startHarness(t, { shared: { coordinator, linked: coordinator } })
@@ -126,7 +126,7 @@ void t.test('figures of groups and domains', { timeout: 300_000 }, async (t) => 
   }
 })
 
-void t.test('without a sample rate, no figures are collected', { timeout: 200_000 }, async (t) => {
+void t.test('without a sample rate, no figures are collected', async (t) => {
   const words = ['--no-agent', '--heartbeat', '3', '--stats-interval', '1']
   const coordinator = await startCoordinator(t, { words })
   const harness = await startHarness(t, {

@@ -92,7 +92,7 @@ for (const name of simulated)
     await checkAll(t, client)
   })
 
-void t.test('the real cache has the quirks of the table', { timeout: 100_000 }, async (t) => {
+void t.test('the real cache has the quirks of the table', async (t) => {
   const cache = await startVarnishd(t, { vcl, secret: null })
   const client = await openTcp(cache.port)
   t.teardown(() => {

@@ -45,7 +45,7 @@ const rows: readonly Row[] = [
 
 const { product, version } = readRelease()
 if (product === 'varnish' && isAtLeast(version, '9.0'))
-  void t.test('a certificate survives SIGKILLs', { timeout: 300_000 }, survive)
+  void t.test('a certificate survives SIGKILLs', survive)
 else t.pass(`${product} ${version} has no TLS listener`)
 
 async function survive(t: Test): Promise<void> {

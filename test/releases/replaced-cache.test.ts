@@ -40,62 +40,58 @@ import std;
 sub vcl_recv { set req.http.X-Number = std.real2integer(1.0, 0); }
 `
 
-void t.test(
-  'a cache that is replaced by other releases, and back',
-  { timeout: 300_000 },
-  async (t) => {
-    const old = chooseOld()
-    const harness = await startHarness(t, { program: old })
-    const { api, cache } = harness
-    const deployment = await api.makeDeployment('web', await api.findTag('web'))
-    const makeGroup = async (name: string, text: string) => {
-      const mainFile = await api.makeFile(`${name}.vcl`, text)
-      const domain = await api.make('/domains', { fqdn: `${name}.example` })
-      return api.make('/vclgroups', {
-        name,
-        mainVCL: { id: mainFile },
-        deployments: [{ id: deployment }],
-        domains: [{ id: domain }],
-      })
-    }
-    for (const [name, text] of [
-      ['plain', answering('plain')],
-      ['number', onlyOld('number')],
-    ] as const)
-      t.equal((await api.act(await makeGroup(name, text), 'deploy')).status, 200)
-    const agent = await api.findAgent(agentName)
-    const params = `/agents/${agent?.id ?? 0}/params/default_ttl`
-    t.equal((await api.call('PUT', params, { value: '77' })).status, 200)
-    const serves = (name: string, mark: string | undefined) =>
-      eventually(
-        `${name} serves`,
-        async () => (await fetchMark(cache, `${name}.example`)).mark === mark,
-      )
-    await serves('plain', 'plain')
-    await serves('number', 'number')
+void t.test('a cache that is replaced by other releases, and back', async (t) => {
+  const old = chooseOld()
+  const harness = await startHarness(t, { program: old })
+  const { api, cache } = harness
+  const deployment = await api.makeDeployment('web', await api.findTag('web'))
+  const makeGroup = async (name: string, text: string) => {
+    const mainFile = await api.makeFile(`${name}.vcl`, text)
+    const domain = await api.make('/domains', { fqdn: `${name}.example` })
+    return api.make('/vclgroups', {
+      name,
+      mainVCL: { id: mainFile },
+      deployments: [{ id: deployment }],
+      domains: [{ id: domain }],
+    })
+  }
+  for (const [name, text] of [
+    ['plain', answering('plain')],
+    ['number', onlyOld('number')],
+  ] as const)
+    t.equal((await api.act(await makeGroup(name, text), 'deploy')).status, 200)
+  const agent = await api.findAgent(agentName)
+  const params = `/agents/${agent?.id ?? 0}/params/default_ttl`
+  t.equal((await api.call('PUT', params, { value: '77' })).status, 200)
+  const serves = (name: string, mark: string | undefined) =>
+    eventually(
+      `${name} serves`,
+      async () => (await fetchMark(cache, `${name}.example`)).mark === mark,
+    )
+  await serves('plain', 'plain')
+  await serves('number', 'number')
 
-    for (const program of [...chooseNew(), old]) {
-      const { product, version } = readRelease(program.daemon)
-      await t.test(`${product} ${version}`, async (t) => {
-        await cache.restart(program)
-        await eventually('the new release is known', async () => {
-          const agent = await api.findAgent(agentName)
-          return agent?.engineVersion === version && agent.engineProduct === product
-        })
-        await serves('plain', 'plain')
-        await eventually('its parameter is kept', async () => {
-          return (await cache.adm('param.show', 'default_ttl')).includes('77.000')
-        })
-        if (isOld(program)) {
-          await serves('number', 'number')
-          return
-        }
-        const failure = await eventually('the error is reported', async () => {
-          return (await api.findAgent(agentName))?.config.lastAttempted?.error
-        })
-        t.match(failure, /real2integer/)
-        t.not((await fetchMark(cache, 'number.example')).status, 200)
+  for (const program of [...chooseNew(), old]) {
+    const { product, version } = readRelease(program.daemon)
+    await t.test(`${product} ${version}`, async (t) => {
+      await cache.restart(program)
+      await eventually('the new release is known', async () => {
+        const agent = await api.findAgent(agentName)
+        return agent?.engineVersion === version && agent.engineProduct === product
       })
-    }
-  },
-)
+      await serves('plain', 'plain')
+      await eventually('its parameter is kept', async () => {
+        return (await cache.adm('param.show', 'default_ttl')).includes('77.000')
+      })
+      if (isOld(program)) {
+        await serves('number', 'number')
+        return
+      }
+      const failure = await eventually('the error is reported', async () => {
+        return (await api.findAgent(agentName))?.config.lastAttempted?.error
+      })
+      t.match(failure, /real2integer/)
+      t.not((await fetchMark(cache, 'number.example')).status, 200)
+    })
+  }
+})

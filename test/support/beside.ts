@@ -1,6 +1,6 @@
-/** Runs tests of a file in parallel, for tests that mostly wait (`t.jobs` sets the number). */
+/** Tests of a file that run in parallel, because most of their time is waiting (`t.jobs` sets how many). */
 
-/** A new object each time: tap keeps the given one and writes into it. */
-export function beside(timeoutMs?: number): { buffered: true; timeout?: number } {
-  return { buffered: true, ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }) }
+/** Returns a new object each time, because tap keeps it and writes into it. */
+export function beside(): { buffered: true } {
+  return { buffered: true }
 }

@@ -84,7 +84,7 @@ const tolerances: Record<
   },
 }
 
-void t.test('a simulated engine answers like the real one', { timeout: 200_000 }, async (t) => {
+void t.test('a simulated engine answers like the real one', async (t) => {
   const cache = await startVarnishd(t, { args })
   const secret = await readFile(cache.secretFile, 'latin1')
   const real = await openTcp(cache.port)
@@ -165,25 +165,21 @@ const conversations: readonly string[] = [
   `AUTH\n${'status\nvcl.list\n'.repeat(200)}`,
 ]
 
-void t.test(
-  'a simulated engine treats unauthenticated clients like the real one',
-  { timeout: 100_000 },
-  async (t) => {
-    const cache = await startVarnishd(t, { args })
-    const secret = await readFile(cache.secretFile, 'latin1')
-    const engine = createSimulatedEngine({ secret: Buffer.from(secret, 'latin1') })
-    t.teardown(() => {
-      engine.close()
-    })
-    for (const conversation of conversations) {
-      const clients = [await openTcp(cache.port), new RawClient(engine.connect())]
-      const [wanted, found] = await Promise.all(
-        clients.map((client) => converse(client, conversation, secret)),
-      )
-      t.same(found, wanted, JSON.stringify(conversation.slice(0, 60)))
-    }
-  },
-)
+void t.test('a simulated engine treats unauthenticated clients like the real one', async (t) => {
+  const cache = await startVarnishd(t, { args })
+  const secret = await readFile(cache.secretFile, 'latin1')
+  const engine = createSimulatedEngine({ secret: Buffer.from(secret, 'latin1') })
+  t.teardown(() => {
+    engine.close()
+  })
+  for (const conversation of conversations) {
+    const clients = [await openTcp(cache.port), new RawClient(engine.connect())]
+    const [wanted, found] = await Promise.all(
+      clients.map((client) => converse(client, conversation, secret)),
+    )
+    t.same(found, wanted, JSON.stringify(conversation.slice(0, 60)))
+  }
+})
 
 void t.test('the real one still answers as recorded', async (t) => {
   const cache = await startVarnishd(t, { secret: null, args })
@@ -195,7 +191,7 @@ void t.test('the real one still answers as recorded', async (t) => {
   client.close()
 })
 
-void t.test('without a secret both begin with the banner', { timeout: 100_000 }, async (t) => {
+void t.test('without a secret both begin with the banner', async (t) => {
   const cache = await startVarnishd(t, { secret: null, vcl: null, args })
   const engine = createSimulatedEngine({ bootVcl: null })
   t.teardown(() => {
@@ -208,7 +204,7 @@ void t.test('without a secret both begin with the banner', { timeout: 100_000 },
   t.same(found, wanted)
 })
 
-void t.test('the same commands end both managers', { timeout: 100_000 }, async (t) => {
+void t.test('the same commands end both managers', async (t) => {
   for (const line of ['vcl.use ""', 'vcl.inline "" x', 'vcl.label "" boot', 'debug.panic.master']) {
     const cache = await startVarnishd(t, { secret: null, args })
     const engine = createSimulatedEngine()
@@ -227,39 +223,33 @@ const lineAlphabet = [
   ...['\\x41', '\\101', '\\"', '\\\\'],
 ]
 
-void t.test(
-  'both parse any line alike, twice where the child answers',
-  { timeout: 100_000 },
-  async (t) => {
-    const cache = await startVarnishd(t, { secret: null, args })
-    const engine = createSimulatedEngine()
-    t.teardown(() => {
-      engine.close()
-    })
-    const clients = [await openTcp(cache.port), new RawClient(engine.connect())]
-    for (const client of clients) await client.next()
-    const words = fc.array(fc.constantFrom(...lineAlphabet), { maxLength: 20 })
+void t.test('both parse any line alike, twice where the child answers', async (t) => {
+  const cache = await startVarnishd(t, { secret: null, args })
+  const engine = createSimulatedEngine()
+  t.teardown(() => {
+    engine.close()
+  })
+  const clients = [await openTcp(cache.port), new RawClient(engine.connect())]
+  for (const client of clients) await client.next()
+  const words = fc.array(fc.constantFrom(...lineAlphabet), { maxLength: 20 })
 
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom('vcl.show ', 'param.reset ', '-', 'x'),
-        words,
-        async (name, tail) => {
-          const line = `${name}${tail.join('')}`
-          // One by one: a burst of two lines would cost the real one 40 ms (management-protocol: 9).
-          const tolerance = name === 'vcl.show ' ? 'builtin' : undefined // the line may contain -v
-          const replies = clients.map(async (client) =>
-            normalise(await client.ask(line), tolerance),
-          )
-          const [wanted, found] = await Promise.all(replies)
-          assert.deepEqual(found, wanted)
-        },
-      ),
-      { numRuns: 2000, examples: [['vcl.show ', ['-', 'v']]] },
-    )
-    t.pass()
-  },
-)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('vcl.show ', 'param.reset ', '-', 'x'),
+      words,
+      async (name, tail) => {
+        const line = `${name}${tail.join('')}`
+        // One by one: a burst of two lines would cost the real one 40 ms (management-protocol: 9).
+        const tolerance = name === 'vcl.show ' ? 'builtin' : undefined // the line may contain -v
+        const replies = clients.map(async (client) => normalise(await client.ask(line), tolerance))
+        const [wanted, found] = await Promise.all(replies)
+        assert.deepEqual(found, wanted)
+      },
+    ),
+    { numRuns: 2000, examples: [['vcl.show ', ['-', 'v']]] },
+  )
+  t.pass()
+})
 
 /** Sends everything at once, closes the sending side, and returns all replies until the other side closes. */
 async function converse(client: RawClient, conversation: string, secret: string): Promise<string> {
