@@ -17,13 +17,13 @@ import {
   startDaemon,
   type Daemon,
 } from './support/daemon.js'
-import { beside } from './support/beside.js'
+import { parallel } from './support/parallel.js'
 import { eventually } from './support/eventually.js'
 
 /** In parallel: each test has daemons of its own. */
 t.jobs = 4
 
-void t.test('a coordinator without a given password', beside(), async (t) => {
+void t.test('a coordinator without a given password', parallel(), async (t) => {
   const stateDir = await makeStateDir(t)
   const port = await findFreePort()
   const base = `http://127.0.0.1:${port}`
@@ -120,7 +120,7 @@ void t.test('a coordinator without a given password', beside(), async (t) => {
 
 void t.test(
   'an agent without coordinator and cache keeps running until it is stopped',
-  beside(),
+  parallel(),
   async (t) => {
     const stateDir = await makeStateDir(t)
     const nowhere = await findFreePort()
@@ -146,7 +146,7 @@ void t.test(
   },
 )
 
-void t.test('a port in use ends the start with a message that names it', beside(), async (t) => {
+void t.test('a port in use ends the start with a message that names it', parallel(), async (t) => {
   const taken = createServer()
   await once(taken.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => taken.close())
@@ -162,7 +162,7 @@ void t.test('a port in use ends the start with a message that names it', beside(
   t.match(ended.errors, '--listen')
 })
 
-void t.test('an unusable state dir or secret key ends the start', beside(), async (t) => {
+void t.test('an unusable state dir or secret key ends the start', parallel(), async (t) => {
   const stateDir = await makeStateDir(t)
   const file = join(stateDir, 'file')
   await writeFile(file, 'no folder')
@@ -181,7 +181,7 @@ void t.test('an unusable state dir or secret key ends the start', beside(), asyn
 
 void t.test(
   'a public listener warns without TLS, and uses TLS with a certificate',
-  beside(),
+  parallel(),
   async (t) => {
     const plain = await startCoordinator(t)
     t.notOk(
@@ -254,19 +254,25 @@ function readSubject(port: number): Promise<string | undefined> {
   })
 }
 
-void t.test('on a terminal, the log is readable text, and Ctrl-C ends it', beside(), async (t) => {
-  const stateDir = await makeStateDir(t)
-  const words = ['--coordinator', '--no-agent', '--listen', `127.0.0.1:${await findFreePort()}`]
-  // exec: a shell in between would handle the SIGINT of the terminal itself.
-  const command = ['exec', process.execPath, program, ...words, '--state-dir', stateDir].join(' ')
-  const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' })
-  t.teardown(() => child.kill())
-  let shown = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text))
-  await eventually('the hint on what to do next is shown', () => shown.includes('Ctrl-C stops it.'))
-  // The log is written by a separate stream.
-  await eventually('the log is shown', () => /INFO.*coordinator is ready/.test(shown))
-  t.match(shown, /First administrator: admin, password/)
-  child.stdin.write('\u0003')
-  t.same(await once(child, 'exit'), [0, null])
-})
+void t.test(
+  'on a terminal, the log is readable text, and Ctrl-C ends it',
+  parallel(),
+  async (t) => {
+    const stateDir = await makeStateDir(t)
+    const words = ['--coordinator', '--no-agent', '--listen', `127.0.0.1:${await findFreePort()}`]
+    // exec: a shell in between would handle the SIGINT of the terminal itself.
+    const command = ['exec', process.execPath, program, ...words, '--state-dir', stateDir].join(' ')
+    const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' })
+    t.teardown(() => child.kill())
+    let shown = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text))
+    await eventually('the hint on what to do next is shown', () =>
+      shown.includes('Ctrl-C stops it.'),
+    )
+    // The log is written by a separate stream.
+    await eventually('the log is shown', () => /INFO.*coordinator is ready/.test(shown))
+    t.match(shown, /First administrator: admin, password/)
+    child.stdin.write('\u0003')
+    t.same(await once(child, 'exit'), [0, null])
+  },
+)

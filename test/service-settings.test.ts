@@ -18,13 +18,13 @@ import { emptyRecord } from '../src/agent/agent-record.js'
 import { findRequest } from '../src/agent/apply/rollback-requests.js'
 import { loadServiceSettings, requireStateDir } from '../src/service-settings.js'
 import { readServiceUnit } from '../src/systemd-unit.js'
-import { beside } from './support/beside.js'
+import { parallel } from './support/parallel.js'
 import { makeStateDir, runDaemon, startCoordinator } from './support/daemon.js'
 import { eventually } from './support/eventually.js'
 import { root as checkout } from './support/root.js'
 
 const isRoot = geteuid?.() === 0
-const onlyRoot = { ...beside(), skip: isRoot ? false : 'only root has the choice' }
+const onlyRoot = { ...parallel(), skip: isRoot ? false : 'only root has the choice' }
 const usage = 'usage'
 
 t.jobs = 2
@@ -46,7 +46,7 @@ async function makeHost(t: Test, ...stateDirs: readonly string[]): Promise<strin
   return host
 }
 
-void t.test('the unit of an instance is read from its template', beside(), async (t) => {
+void t.test('the unit of an instance is read from its template', parallel(), async (t) => {
   const host = await makeHost(t)
   await writeFile(
     join(host, 'etc/systemd/system/cachefleet-agent@.service'),
@@ -66,18 +66,21 @@ ExecStart=/usr/bin/cachefleetd --config /etc/cachefleet/agent-%i.yaml
   })
 })
 
-void t.test('a unit defines its state directory, environment and settings', beside(), async (t) => {
-  const host = await makeHost(t)
-  const dropIns = join(host, 'run/systemd/system/cachefleet-coordinator.service.d')
-  await mkdir(dropIns, { recursive: true })
-  await mkdir(join(host, 'etc/default'))
-  await writeFile(
-    join(host, 'etc/default/cachefleet-coordinator'),
-    '# a comment\nCACHEFLEET_STORE="postgres://fleet:p=w d@db/fleet"\nMORE=--heartbeat 7\n',
-  )
-  await writeFile(
-    join(dropIns, 'own.conf'),
-    `[Unit]
+void t.test(
+  'a unit defines its state directory, environment and settings',
+  parallel(),
+  async (t) => {
+    const host = await makeHost(t)
+    const dropIns = join(host, 'run/systemd/system/cachefleet-coordinator.service.d')
+    await mkdir(dropIns, { recursive: true })
+    await mkdir(join(host, 'etc/default'))
+    await writeFile(
+      join(host, 'etc/default/cachefleet-coordinator'),
+      '# a comment\nCACHEFLEET_STORE="postgres://fleet:p=w d@db/fleet"\nMORE=--heartbeat 7\n',
+    )
+    await writeFile(
+      join(dropIns, 'own.conf'),
+      `[Unit]
 StateDirectory=elsewhere
 [Service]
 Environment="CACHEFLEET_NAME=one" 'ADDRESS=10.0.0.1:8002'
@@ -85,26 +88,27 @@ ExecStart=
 ExecStart=/usr/bin/node /usr/lib/cachefleet/dist/bin/cachefleetd.js --coordinator \\
   --listen \${ADDRESS} $MORE
 `,
-  )
+    )
 
-  const { settings, ...unit } = readServiceUnit('cachefleet-coordinator.service', host) ?? {}
-  t.match(settings, { ProtectSystem: 'strict', CapabilityBoundingSet: '', UMask: '0077' })
-  t.strictSame(unit, {
-    name: 'cachefleet-coordinator.service',
-    stateDir: join(host, 'var/lib/cachefleet-coordinator'),
-    user: 'cachefleet-coordinator',
-    groups: [],
-    environment: {
-      MALLOC_ARENA_MAX: '2',
-      CACHEFLEET_NAME: 'one',
-      ADDRESS: '10.0.0.1:8002',
-      CACHEFLEET_STORE: 'postgres://fleet:p=w d@db/fleet',
-      MORE: '--heartbeat 7',
-    },
-    words: ['--coordinator', '--listen', '10.0.0.1:8002', '--heartbeat', '7'],
-  })
-  t.equal(readServiceUnit('another.service', host), undefined)
-})
+    const { settings, ...unit } = readServiceUnit('cachefleet-coordinator.service', host) ?? {}
+    t.match(settings, { ProtectSystem: 'strict', CapabilityBoundingSet: '', UMask: '0077' })
+    t.strictSame(unit, {
+      name: 'cachefleet-coordinator.service',
+      stateDir: join(host, 'var/lib/cachefleet-coordinator'),
+      user: 'cachefleet-coordinator',
+      groups: [],
+      environment: {
+        MALLOC_ARENA_MAX: '2',
+        CACHEFLEET_NAME: 'one',
+        ADDRESS: '10.0.0.1:8002',
+        CACHEFLEET_STORE: 'postgres://fleet:p=w d@db/fleet',
+        MORE: '--heartbeat 7',
+      },
+      words: ['--coordinator', '--listen', '10.0.0.1:8002', '--heartbeat', '7'],
+    })
+    t.equal(readServiceUnit('another.service', host), undefined)
+  },
+)
 
 void t.test('root finds the state of the installed service', onlyRoot, async (t) => {
   const host = await makeHost(t, 'cachefleet', 'cachefleet-coordinator/history')
@@ -127,7 +131,7 @@ void t.test('root finds the state of the installed service', onlyRoot, async (t)
   }, /no state of an agent was found: .*cachefleet-agent.service.*--state-dir/)
 })
 
-void t.test('without a state, commands fail and create no store', beside(), async (t) => {
+void t.test('without a state, commands fail and create no store', parallel(), async (t) => {
   const home = await makeStateDir(t)
   const environment = { XDG_STATE_HOME: home }
   for (const words of [
@@ -144,14 +148,18 @@ void t.test('without a state, commands fail and create no store', beside(), asyn
   t.same(await readdir(home), [])
 })
 
-void t.test('a list ends without an error when its output is closed early', beside(), async (t) => {
-  const home = await makeStateDir(t)
-  await mkdir(join(home, 'history'))
-  await writeFile(join(home, 'history', '000000001.json'), JSON.stringify(emptyRecord))
-  const words = ['rollback', '--list', '--state-dir', home]
-  t.match(await runDaemon(words), { code: 0, output: /^1 {2}/ })
-  t.match(await runDaemon(words, { isUnread: true }), { code: 0, errors: '' })
-})
+void t.test(
+  'a list ends without an error when its output is closed early',
+  parallel(),
+  async (t) => {
+    const home = await makeStateDir(t)
+    await mkdir(join(home, 'history'))
+    await writeFile(join(home, 'history', '000000001.json'), JSON.stringify(emptyRecord))
+    const words = ['rollback', '--list', '--state-dir', home]
+    t.match(await runDaemon(words), { code: 0, output: /^1 {2}/ })
+    t.match(await runDaemon(words, { isUnread: true }), { code: 0, errors: '' })
+  },
+)
 
 void t.test('files that root writes belong to the service’s user', onlyRoot, async (t) => {
   const owner = 65_534

@@ -12,7 +12,7 @@ import {
 } from '../../src/messages/backend-health.js'
 import { prepareCheck } from '../../src/mismatch.js'
 import { startOrigin } from '../end-to-end/origin.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { eventually } from '../support/eventually.js'
 import { idle, serving } from '../support/observe-cache.js'
 import { createSimulatedEngine } from '../support/simulated-engine.js'
@@ -136,7 +136,7 @@ const untilTold = (coordinator: CoordinatorEnd, what: string, is: (vcl: ServedVc
 
 void t.test(
   'an agent reports within a few checks that an origin went down or came back',
-  beside(),
+  parallel(),
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const origin = await startOrigin(t, 'site')
@@ -187,7 +187,7 @@ async function simulate(t: Test, names: readonly string[]): Promise<Simulated> {
 
 void t.test(
   'an agent sends a report only on a change, and a full one on a new link',
-  beside(),
+  parallel(),
   async (t) => {
     const { engine, coordinator } = await simulate(t, ['origin'])
     await untilTold(coordinator, 'all is well', ({ healthy }) => healthy.length === 2)
@@ -211,7 +211,7 @@ void t.test(
   },
 )
 
-void t.test('of 1,001 backends 1,000 are named and one is counted', beside(), async (t) => {
+void t.test('of 1,001 backends 1,000 are named and one is counted', parallel(), async (t) => {
   const names = Array.from({ length: 1_000 }, (_, n) => `b${n}`)
   const { coordinator } = await simulate(t, names)
   const told = await untilTold(coordinator, 'they are told', ({ healthy }) => healthy.length > 9)

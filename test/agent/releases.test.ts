@@ -13,7 +13,7 @@ import { hasCommand, isSince, type Since } from '../../protocol/release.js'
 import { createSimulatedEngine } from '../support/simulated-engine.js'
 import { readPidsOnDisk } from '../../src/agent/apply/inventory.js'
 import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
 import { startCoordinatorEnd } from './coordinator-end.js'
@@ -218,7 +218,7 @@ function checkJournal({ t, release, engine }: Harness, childPid: number | undefi
 t.jobs = 10
 
 for (const release of releases)
-  void t.test(`an agent beside ${release}`, beside(), async (t) => {
+  void t.test(`an agent beside ${release}`, parallel(), async (t) => {
     const harness = await start(t, release)
     const { childPid } = harness.engine
     await deploysRootVcl(harness)

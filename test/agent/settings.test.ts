@@ -6,7 +6,7 @@ import { hasQuirk } from '../../protocol/quirks.js'
 import { parseBackendListText } from '../../protocol/text/backend-list.js'
 import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
 import { createSimulatedEngine } from '../support/simulated-engine.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { isBootFileClosed, openBootFile } from '../support/boot-file.js'
 import { cacheProgram, readRelease } from '../support/cache-program.js'
 import { eventually } from '../support/eventually.js'
@@ -65,7 +65,7 @@ async function isEffective(coordinator: CoordinatorEnd, revision: number): Promi
 /** Tests run in parallel: each has a cache of its own and mostly waits. */
 t.jobs = 6
 
-void t.test('parameters are desired state', beside(), async (t) => {
+void t.test('parameters are desired state', parallel(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t, { vcl: answering('foreign') })
   const agent = await runTestAgent(t, coordinator, attachTo(cache))
@@ -144,7 +144,7 @@ void t.test('parameters are desired state', beside(), async (t) => {
   })
 })
 
-void t.test('a refused parameter is reported and holds nothing up', beside(), async (t) => {
+void t.test('a refused parameter is reported and holds nothing up', parallel(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t)
   const agent = await runTestAgent(t, coordinator, attachTo(cache))
@@ -174,7 +174,7 @@ void t.test('a refused parameter is reported and holds nothing up', beside(), as
   )
 })
 
-void t.test('the caller gets the cache’s answer to a setting', beside(), async (t) => {
+void t.test('the caller gets the cache’s answer to a setting', parallel(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t, { args: ['-r', 'vcl_path'] })
   const agent = await runTestAgent(t, coordinator, attachTo(cache))
@@ -209,7 +209,7 @@ void t.test('the caller gets the cache’s answer to a setting', beside(), async
   t.notMatch(unprotected.join(), 'vcl_path')
 })
 
-void t.test('a setting that is not part of the desired state is reset', beside(), async (t) => {
+void t.test('a setting that is not part of the desired state is reset', parallel(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t)
   await runTestAgent(t, coordinator, attachTo(cache))
@@ -222,7 +222,7 @@ void t.test('a setting that is not part of the desired state is reset', beside()
   await untilParam(cache, 'default_grace', '10.000 [seconds] (default)')
 })
 
-void t.test('the health of backends is desired state', beside(), async (t) => {
+void t.test('the health of backends is desired state', parallel(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t)
   const agent = await runTestAgent(t, coordinator, attachTo(cache), { warmupMs: 0 })
@@ -302,7 +302,7 @@ void t.test('the health of backends is desired state', beside(), async (t) => {
 
 void t.test(
   'beside labels the agent spares a release commands that would kill its child',
-  beside(),
+  parallel(),
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const secret = Buffer.from('secret\n')

@@ -13,7 +13,7 @@ import {
   describeFewFiles,
   startSimulatedAgents,
 } from '../../src/agent/simulated/simulated-agents.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { eventually } from '../support/eventually.js'
 import { root } from '../support/root.js'
 import type { DesiredProgram } from '../../src/vcl/desired-engine.js'
@@ -48,7 +48,7 @@ t.jobs = 8
 for (const which of ['one agent', 'another'])
   void t.test(
     `whatever happens once in a deploy, the cache ends as desired: ${which}`,
-    beside(),
+    parallel(),
     async (t) => {
       const coordinator = await startCoordinatorEnd(t)
       const { engine, config } = simulate(t)
@@ -97,7 +97,7 @@ function holds(agent: TestAgent, revision: number): boolean {
 for (const name of ['truncated-reply', 'empty-list', 'wrong-status'] satisfies FaultName[])
   void t.test(
     `a vcl.list with the fault ${name} makes the agent Failing until it is gone`,
-    beside(),
+    parallel(),
     async (t) => {
       const coordinator = await startCoordinatorEnd(t)
       const { engine, config } = simulate(t)
@@ -115,7 +115,7 @@ for (const name of ['truncated-reply', 'empty-list', 'wrong-status'] satisfies F
     },
   )
 
-void t.test('a cache that is compiling is not Failing', beside(), async (t) => {
+void t.test('a cache that is compiling is not Failing', parallel(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const { engine, config } = simulate(t)
   const agent = await runTestAgent(t, coordinator, config)
@@ -136,7 +136,7 @@ void t.test('a cache that is compiling is not Failing', beside(), async (t) => {
 
 void t.test(
   'an agent that loses its link during a deploy continues after it reconnects',
-  beside(),
+  parallel(),
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const { engine, config } = simulate(t)
@@ -152,7 +152,7 @@ void t.test(
   },
 )
 
-void t.test('when the child dies during a load, only that load fails', beside(), async (t) => {
+void t.test('when the child dies during a load, only that load fails', parallel(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const { engine, config } = simulate(t)
   const agent = await runTestAgent(t, coordinator, config)
@@ -182,7 +182,7 @@ void t.test('when the child dies during a load, only that load fails', beside(),
 
 void t.test(
   'many simulated agents share a thread, a token and sources, and keep their keys',
-  beside(),
+  parallel(),
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const stateDir = await makeFolder(t)

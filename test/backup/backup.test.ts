@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { openCa } from '../../src/coordinator/tls/own-ca.js'
 import { openSqlite } from '../../src/coordinator/store/sqlite.js'
 import { logIn } from '../support/api-client.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import {
   administrator,
   makeStateDir,
@@ -51,7 +51,7 @@ async function keepOne(t: Test): Promise<Kept> {
   return { coordinator, file, folder }
 }
 
-void t.test('a backup restores the coordinator', beside(), async (t) => {
+void t.test('a backup restores the coordinator', parallel(), async (t) => {
   const { coordinator, file } = await keepOne(t)
   await coordinator.api.makeJoinToken()
   await coordinator.api.makeTag('later')
@@ -93,7 +93,7 @@ void t.test('a backup restores the coordinator', beside(), async (t) => {
   t.match(await restore(later, words), { code: 1, errors: /is not empty/ }, 'a second restore')
 })
 
-void t.test('a backup during writes is consistent', beside(), async (t) => {
+void t.test('a backup during writes is consistent', parallel(), async (t) => {
   const [coordinator, folder] = await Promise.all([startCoordinator(t), makeStateDir(t)])
   const writer = spawn(process.execPath, [
     join(root, 'test/backup/store-writer.mjs'),
@@ -179,7 +179,7 @@ async function readWritten(file: string) {
   }
 }
 
-void t.test('an error is one line, and nothing is written', beside(), async (t) => {
+void t.test('an error is one line, and nothing is written', parallel(), async (t) => {
   const { coordinator, file, folder } = await keepOne(t)
   const whole = await readFile(file)
   const changed = Buffer.from(whole)
@@ -228,7 +228,7 @@ void t.test('an error is one line, and nothing is written', beside(), async (t) 
   t.match(await backUp(file, words), { code: 1, errors: /there is no secret key/ })
 })
 
-void t.test('a restore that was killed can be repeated', beside(), async (t) => {
+void t.test('a restore that was killed can be repeated', parallel(), async (t) => {
   const { file, folder } = await keepOne(t)
   const stateDir = join(folder, 'new')
   await mkdir(stateDir)
@@ -240,7 +240,7 @@ void t.test('a restore that was killed can be repeated', beside(), async (t) => 
 
 void t.test(
   'files that root creates for the service belong to the service',
-  { ...beside(), skip: geteuid?.() === 0 ? false : 'only root does it for others' },
+  { ...parallel(), skip: geteuid?.() === 0 ? false : 'only root does it for others' },
   async (t) => {
     const { coordinator, folder } = await keepOne(t)
     await coordinator.daemon.stop()
@@ -264,7 +264,7 @@ async function listOwners(folder: string): Promise<readonly number[]> {
   return [...new Set(owners)]
 }
 
-void t.test('for PostgreSQL keys are kept, and pg_dump is advised', beside(), async (t) => {
+void t.test('for PostgreSQL keys are kept, and pg_dump is advised', parallel(), async (t) => {
   const [postgres, folder] = await Promise.all([startPostgres(t), makeStateDir(t)])
   const url = (await postgres.url()).replace('unused', 'not-to-be-seen')
   const coordinator = await startCoordinator(t, { words: ['--no-agent', '--store', url] })

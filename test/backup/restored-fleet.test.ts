@@ -14,7 +14,7 @@ import {
   untilServing,
 } from '../end-to-end/harness.js'
 import { logIn, type AgentView, type ApiClient } from '../support/api-client.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import {
   administrator,
   makeStateDir,
@@ -64,7 +64,7 @@ async function readAgent(api: ApiClient, id: number): Promise<LockedView> {
   return JSON.parse((await api.call('GET', `/agents/${id}`)).text) as LockedView // of the API
 }
 
-void t.test('a cache keeps serving, and no command reaches it', beside(), async (t) => {
+void t.test('a cache keeps serving, and no command reaches it', parallel(), async (t) => {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, 'site')
@@ -93,7 +93,7 @@ void t.test('a cache keeps serving, and no command reaches it', beside(), async 
   t.same([...traffic.failures], [], 'switched back without an outage')
 })
 
-void t.test('deploys before an agent returns do not hide what it holds', beside(), async (t) => {
+void t.test('deploys before an agent returns do not hide what it holds', parallel(), async (t) => {
   const harness = await startHarness(t, { heartbeatSeconds: 60 })
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, 'site')
@@ -127,7 +127,7 @@ void t.test('deploys before an agent returns do not hide what it holds', beside(
   await untilAgent({ api }, 'Running')
 })
 
-void t.test('fifty agents wait for an unlock', beside(), async (t) => {
+void t.test('fifty agents wait for an unlock', parallel(), async (t) => {
   const coordinator = await startCoordinator(t, { words: ['--no-agent', '--heartbeat', '2'] })
   const { api, port } = coordinator
   startDaemon(

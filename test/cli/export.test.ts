@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { chooseFileNames } from '../../src/cli/apply/export-documents.js'
 import { answering } from '../support/observe-cache.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { startMixedFleet } from '../support/mixed-fleet.js'
 import { expectDone } from '../end-to-end/harness.js'
 import { call, makeHome } from './run-cli.js'
@@ -17,7 +17,7 @@ async function makeFolder(t: Test): Promise<string> {
   return folder
 }
 
-void t.test('applying an export changes nothing', beside(), async (t) => {
+void t.test('applying an export changes nothing', parallel(), async (t) => {
   const { coordinator } = await startMixedFleet(t, { one: '7.1.1', two: '7.1.1' })
   const { api, base } = coordinator
   const environment = {

@@ -1,6 +1,6 @@
 /** `upgrade-check`: compiles the deployed VCL on another release, on agents of the fleet or with a local program. */
 import t from 'tap'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { startMixedFleet } from '../support/mixed-fleet.js'
 import { expectDone } from '../end-to-end/harness.js'
 import { call, makeHome } from './run-cli.js'
@@ -11,7 +11,7 @@ const late = 'vcl 4.0;\nimport std;\ninclude "part.vcl";\n'
 /** Real compilers know the functions of the module, the simulated one does not. */
 const part = 'backend default none;\nsub vcl_recv {\n  std.nothing();\n}\n'
 
-void t.test('the deployed VCL is compiled on another release', beside(), async (t) => {
+void t.test('the deployed VCL is compiled on another release', parallel(), async (t) => {
   const { coordinator } = await startMixedFleet(t, {
     'edge-6': '6.0.4',
     'edge-7': '7.1.1',

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { root } from '../support/root.js'
 import { call, type Ran, type TestEnd } from './run-cli.js'
 
@@ -81,7 +81,7 @@ function test(...words: string[]): Promise<Ran> {
   return call(['test', ...words], { environment: { PATH } })
 }
 
-void t.test('a passing test, and the report of a failing one', beside(), async (t) => {
+void t.test('a passing test, and the report of a failing one', parallel(), async (t) => {
   const bad = `vcl: site.vcl\nsteps:\n  - request: {url: /blocked}\n    expect: {status: 200}\n`
   const folder = await makeFolder(t, {
     'site.vcl': site,
@@ -108,7 +108,7 @@ void t.test('a passing test, and the report of a failing one', beside(), async (
   )
 })
 
-void t.test('the example fleet passes its tests, by group and by file', beside(), async (t) => {
+void t.test('the example fleet passes its tests, by group and by file', parallel(), async (t) => {
   const ran = await test(join(root, 'config/example-fleet'))
   t.equal(ran.code, 0, `${ran.out}${ran.err}`)
   const names = ran.out.split('\n').map((line) => /tests\/(\w+)\.test\.yaml: /.exec(line)?.[1])
@@ -119,7 +119,7 @@ void t.test('the example fleet passes its tests, by group and by file', beside()
   t.match(ran.out, '5 of 5 tests passed')
 })
 
-void t.test('a group is tested with its domains, as on its caches', beside(), async (t) => {
+void t.test('a group is tested with its domains, as on its caches', parallel(), async (t) => {
   const documents = `kind: file
 name: main.vcl
 source: '@main.vcl'
@@ -168,7 +168,7 @@ steps:
   t.match(other.err, 'has no vclgroup "pub"; it has shop')
 })
 
-void t.test('tests that cannot run are reported before any runs', beside(), async (t) => {
+void t.test('tests that cannot run are reported before any runs', parallel(), async (t) => {
   const folder = await makeFolder(t, {
     'none.test.yaml': 'steps: [{advance: 1}]',
     'wrong.test.yaml': 'steps:\n  - wait: 1\n',

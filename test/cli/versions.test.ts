@@ -5,12 +5,12 @@ import t from 'tap'
 import { openSqlite } from '../../src/coordinator/store/sqlite.js'
 import { listVersions } from '../../src/cli/versions.js'
 import { version } from '../../src/version.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { runDaemon } from '../support/daemon.js'
 import { startMixedFleet } from '../support/mixed-fleet.js'
 import { call, makeHome } from './run-cli.js'
 
-void t.test('the versions of a fleet are listed', beside(), async (t) => {
+void t.test('the versions of a fleet are listed', parallel(), async (t) => {
   const { coordinator } = await startMixedFleet(t, { one: '6.0.4', two: '7.1.1', three: '7.1.1' })
   const { api, base, stateDir, port } = coordinator
   const environment = {

@@ -19,7 +19,7 @@ import { checkUnit } from '../../src/doctor/host-checks.js'
 import { openSqlite } from '../../src/coordinator/store/sqlite.js'
 import { readServiceUnit } from '../../src/systemd-unit.js'
 import { agentName, startHarness, untilAgent } from '../end-to-end/harness.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { makeStateDir, runDaemon, startCoordinator, type Ending } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { findFreePort } from '../support/free-port.js'
@@ -70,7 +70,7 @@ async function picture(folder: string): Promise<unknown> {
   )
 }
 
-void t.test('a healthy agent and cache pass', beside(), async (t) => {
+void t.test('a healthy agent and cache pass', parallel(), async (t) => {
   const health = `127.0.0.1:${await findFreePort()}`
   const harness = await startHarness(t, { agentWords: ['--health-listen', health] })
   const { id } = await untilAgent(harness, 'Running')
@@ -185,7 +185,7 @@ async function checkAgentFiles(
   t.match(troubles(await look()), { coordinator: /^fail: this host is not enrolled/ })
 }
 
-void t.test('the doctor finds the problems of a coordinator', beside(), async (t) => {
+void t.test('the doctor finds the problems of a coordinator', parallel(), async (t) => {
   const coordinator = await startCoordinator(t)
   const { stateDir, port } = coordinator
   const words = ['--coordinator', '--state-dir', stateDir, '--listen', `127.0.0.1:${port}`]
@@ -240,7 +240,7 @@ void t.test('the doctor finds the problems of a coordinator', beside(), async (t
   t.notOk((await readdir(stateDir)).includes('none.db'), 'no store was created')
 })
 
-void t.test('the doctor checks a coordinator on PostgreSQL', beside(), async (t) => {
+void t.test('the doctor checks a coordinator on PostgreSQL', parallel(), async (t) => {
   const postgres = await startPostgres(t)
   const store = ['--store', await postgres.url()]
   const { stateDir, port } = await startCoordinator(t, { words: ['--no-agent', ...store] })

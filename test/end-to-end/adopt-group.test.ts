@@ -13,7 +13,8 @@ import {
   type AdoptedAgent,
   type Place,
 } from './adoption.js'
-import { expectDone, parallel, readRefusal, startTraffic } from './harness.js'
+import { parallel } from '../support/parallel.js'
+import { expectDone, readRefusal, startTraffic } from './harness.js'
 
 /** Loads the text of `boot` under another name, as after a reload on the host. */
 async function renameLoaded({ cache }: Place, vcl: string, name: string): Promise<void> {

@@ -28,9 +28,9 @@ import {
 } from './adoption.js'
 import { bothMoments, describeStep, strike, type Step, type Victim } from './faults.js'
 import { ask, startOrigin, type Origin } from './origin.js'
+import { parallel } from '../support/parallel.js'
 import {
   expectDone,
-  parallel,
   readRefusal,
   startCoordinators,
   startTraffic,

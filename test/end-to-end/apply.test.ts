@@ -8,7 +8,8 @@ import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { root } from '../support/root.js'
 import { ask } from './origin.js'
-import { agentName, parallel, startHarness, untilAgent, type Harness } from './harness.js'
+import { parallel } from '../support/parallel.js'
+import { agentName, startHarness, untilAgent, type Harness } from './harness.js'
 
 const example = join(root, 'config/example-fleet')
 const host = 'news.example'

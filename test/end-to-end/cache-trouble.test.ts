@@ -7,11 +7,11 @@ import { logIn, type GroupView } from '../support/api-client.js'
 import { makeStateDir, runDaemon, startAgent } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import { parallel } from '../support/parallel.js'
 import {
   deploySite,
   editSite,
   expectDone,
-  parallel,
   makeSite,
   readAgreement,
   readRefusal,

@@ -19,7 +19,8 @@ import {
   type End,
   type PairedSite,
 } from './coordinator-pair.js'
-import { deploySite, editSite, expectDone, parallel, readRefusal, untilAgent } from './harness.js'
+import { parallel } from '../support/parallel.js'
+import { deploySite, editSite, expectDone, readRefusal, untilAgent } from './harness.js'
 
 /** In parallel: each test has its own servers, coordinators and caches, and mostly waits. */
 t.jobs = 2

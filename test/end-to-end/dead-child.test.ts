@@ -1,9 +1,9 @@
 /** Loading a VCL kills the child of a real cache: the deploy reports it with the panic, and the old VCL is served again. */
 import t from 'tap'
 import { answering } from '../support/observe-cache.js'
+import { parallel } from '../support/parallel.js'
 import {
   deploySite,
-  parallel,
   makeSite,
   readRefusal,
   startHarness,

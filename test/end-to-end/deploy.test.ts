@@ -10,11 +10,11 @@ import { answering, fetchMark, listVcls } from '../support/observe-cache.js'
 import { makeStateDir, startAgent } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import { parallel } from '../support/parallel.js'
 import {
   deploySite,
   editSite,
   expectDone,
-  parallel,
   makeSite,
   readAgreement,
   readRefusal,

@@ -11,15 +11,8 @@ import { startVarnishd } from '../support/varnishd.js'
 import { checkNames, checkRoot, checkSwap, checkTogether, checkUndeploy } from './domain-changes.js'
 import { caching, makeSite, readCacheKey, type Sites } from './domain-sites.js'
 import { ask } from './origin.js'
-import {
-  expectDone,
-  parallel,
-  readRefusal,
-  startHarness,
-  untilAgent,
-  ways,
-  type Harness,
-} from './harness.js'
+import { parallel } from '../support/parallel.js'
+import { expectDone, readRefusal, startHarness, untilAgent, ways, type Harness } from './harness.js'
 
 /** In parallel: each test has its own cache and coordinators. */
 t.jobs = 3

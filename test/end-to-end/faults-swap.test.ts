@@ -6,7 +6,7 @@
 import t, { type Test } from 'tap'
 import { listVcls } from '../support/observe-cache.js'
 import type { CallAnswer } from '../support/http-call.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import {
   after,
   around,
@@ -84,7 +84,7 @@ t.jobs = victims.length
 const pair = { coordinators: 2 } as const
 const shared = startShared(t, pair)
 for (const victim of victims)
-  void t.test(`a swap survives the loss of the ${victim}`, beside(), (t) => loseVictim(t, victim))
+  void t.test(`a swap survives the loss of the ${victim}`, parallel(), (t) => loseVictim(t, victim))
 
 async function loseVictim(t: Test, victim: Victim): Promise<void> {
   const fixture = await startFixture(t, victim)

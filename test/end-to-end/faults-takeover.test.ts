@@ -29,7 +29,8 @@ import {
   type Struck,
   type Victim,
 } from './faults.js'
-import { parallel, makeSite, startTraffic, untilAgent } from './harness.js'
+import { parallel } from '../support/parallel.js'
+import { makeSite, startTraffic, untilAgent } from './harness.js'
 
 const takeovers = ['registration', 'first-deploy'] as const
 type Takeover = (typeof takeovers)[number]

@@ -11,12 +11,12 @@ import { makeStateDir, startAgent } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { readPromise, untilAgreed } from './faults.js'
+import { parallel } from '../support/parallel.js'
 import {
   agentTag,
   deploySite,
   editSite,
   expectDone,
-  parallel,
   makeSite,
   readAgreement,
   readRefusal,

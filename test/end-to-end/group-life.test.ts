@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { fetchMark, listVcls } from '../support/observe-cache.js'
 import { eventually } from '../support/eventually.js'
+import { parallel } from '../support/parallel.js'
 import {
   deploySite,
   editSite,
   expectDone,
-  parallel,
   makeSite,
   readAgreement,
   readRefusal,

@@ -5,7 +5,6 @@ import type { Test } from 'tap'
 import { answering, fetchMark, listVcls } from '../support/observe-cache.js'
 import type { AgentView, ApiClient, GroupView } from '../support/api-client.js'
 import type { CallAnswer } from '../support/http-call.js'
-import { beside } from '../support/beside.js'
 import {
   makeStateDir,
   startAgent,
@@ -67,9 +66,6 @@ export const ways: readonly (readonly [string, 1 | 2])[] = [
   ['with one coordinator on SQLite', 1],
   ['with two on PostgreSQL and NATS, agents linked to the other', 2],
 ]
-
-/** Options of tests that run in parallel, each with its own servers. */
-export const parallel = () => beside()
 
 export const agentName = 'edge'
 export const agentTag = 'web'

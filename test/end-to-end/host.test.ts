@@ -13,12 +13,12 @@ import { eventually } from '../support/eventually.js'
 import { prepareShortage } from '../support/shortage.js'
 import { around, describeStep, strike, type Step, type Victim } from './faults.js'
 
+import { parallel } from '../support/parallel.js'
 import {
   agentName,
   deploySite,
   editSite,
   expectDone,
-  parallel,
   makeSite,
   readAgreement,
   readRefusal,

@@ -19,7 +19,8 @@ import { eventually } from '../support/eventually.js'
 import { startManagementProxy, type ManagementProxy } from '../support/management-proxy.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { readInvalidation } from './invalidation-calls.js'
-import { parallel, startCoordinators, untilAgent, ways } from './harness.js'
+import { parallel } from '../support/parallel.js'
+import { startCoordinators, untilAgent, ways } from './harness.js'
 
 /** One of this many bans expires a second after its creation, unless every cache has it by then. */
 const hastyOf = 10

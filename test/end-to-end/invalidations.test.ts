@@ -1,6 +1,6 @@
 /** Bans and purges on a real cache: which objects they remove and keep, which caches they reach, and late agents. */
 import t, { type Test } from 'tap'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { eventually } from '../support/eventually.js'
 import { answering } from '../support/observe-cache.js'
 import {
@@ -39,7 +39,7 @@ async function makeSite(t: Test, harness: Harness, name: string): Promise<number
 /** In parallel: most of the time is waiting. */
 t.jobs = 3
 for (const [way, coordinators] of ways)
-  void t.test(`invalidations, ${way}`, beside(), async (t) => {
+  void t.test(`invalidations, ${way}`, parallel(), async (t) => {
     const harness = await startHarness(t, { coordinators, heartbeatSeconds: 1 })
     await untilAgent(harness, 'Running')
     const { api, cache } = harness
@@ -188,7 +188,7 @@ for (const [way, coordinators] of ways)
     )
   })
 
-void t.test('the VCL of a root group handles its purges itself', beside(), async (t) => {
+void t.test('the VCL of a root group handles its purges itself', parallel(), async (t) => {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   await untilAgent(harness, 'Running')
   const { api } = harness

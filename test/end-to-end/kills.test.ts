@@ -5,7 +5,7 @@
  */
 import t, { type Test } from 'tap'
 import type { CallAnswer } from '../support/http-call.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import {
   after,
   around,
@@ -74,7 +74,7 @@ const rows: Readonly<Record<Victim, readonly Row[]>> = {
 t.jobs = victims.length
 const shared = startShared(t)
 for (const victim of victims)
-  void t.test(`deploys and rollbacks survive the loss of the ${victim}`, beside(), (t) =>
+  void t.test(`deploys and rollbacks survive the loss of the ${victim}`, parallel(), (t) =>
     loseVictim(t, victim),
   )
 

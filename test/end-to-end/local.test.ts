@@ -6,12 +6,12 @@ import { fileTypes } from '../../src/resources/file.js'
 import { fetchMark } from '../support/observe-cache.js'
 import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
+import { parallel } from '../support/parallel.js'
 import {
   agentTag,
   deploySite,
   editSite,
   expectDone,
-  parallel,
   makeSite,
   readRefusal,
   untilAgent,

@@ -1,6 +1,6 @@
 /** A group on caches of several releases: compiled on each, errors name the release, and `releases` restricts its placement. */
 import t from 'tap'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { eventually } from '../support/eventually.js'
 import { startMixedFleet } from '../support/mixed-fleet.js'
 import { expectDone, readRefusal } from './harness.js'
@@ -9,7 +9,7 @@ import { expectDone, readRefusal } from './harness.js'
 const late = 'vcl 4.0;\nbackend default none;\n'
 const broken = 'vcl 4.0;\nbackend default none;\nsub vcl_recv { nonsense; }\n'
 
-void t.test('a mixed fleet', beside(), async (t) => {
+void t.test('a mixed fleet', parallel(), async (t) => {
   const { coordinator, replaceCache } = await startMixedFleet(t, {
     'edge-6a': '6.0.4',
     'edge-6b': '6.0.4',

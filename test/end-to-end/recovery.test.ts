@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { fetchMark, listVcls } from '../support/observe-cache.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { openBootFile } from '../support/boot-file.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
@@ -26,7 +26,7 @@ import {
 
 t.jobs = 5
 
-void t.test('restarts', beside(), async (t) => {
+void t.test('restarts', parallel(), async (t) => {
   const harness = await startHarness(t)
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, 'site')
@@ -99,7 +99,7 @@ async function checkAlone(t: Test, harness: Harness, site: Site): Promise<void> 
   t.same([...traffic.failures], [])
 }
 
-void t.test('an unreachable cache', beside(), async (t) => {
+void t.test('an unreachable cache', parallel(), async (t) => {
   const harness = await startHarness(t)
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, 'site')
@@ -122,7 +122,7 @@ void t.test('an unreachable cache', beside(), async (t) => {
   t.equal(await readAgreement(harness, site), 'after')
 })
 
-void t.test('a cache that stops answering', beside(), async (t) => {
+void t.test('a cache that stops answering', parallel(), async (t) => {
   const harness = await startHarness(t)
   // A load in progress may take its 120 s before the cache counts as unresponsive.
   await eventually('no load is in progress', async () => {
@@ -144,7 +144,7 @@ void t.test('a cache that stops answering', beside(), async (t) => {
   await untilAgent(harness, 'Running')
 })
 
-void t.test('an agent that was Down', beside(), async (t) => {
+void t.test('an agent that was Down', parallel(), async (t) => {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, 'site')
@@ -182,7 +182,7 @@ void t.test('an agent that was Down', beside(), async (t) => {
   })
 })
 
-void t.test('agents that must not change the cache', beside(), async (t) => {
+void t.test('agents that must not change the cache', parallel(), async (t) => {
   await t.test('a read-only agent sends no changing command', async (t) => {
     const harness = await startHarness(t, { heartbeatSeconds: 1, agentWords: ['--read-only'] })
     const { id } = await untilAgent(harness, 'ReadOnly')

@@ -14,11 +14,11 @@ import {
 } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import { parallel } from '../support/parallel.js'
 import {
   agentName,
   deploySite,
   expectDone,
-  parallel,
   makeSite,
   readRefusal,
   startHarness,

@@ -19,7 +19,8 @@ import {
   checkRoot,
   checkShortage,
 } from './stage-root.js'
-import { deploySite, expectDone, parallel, makeSite } from './harness.js'
+import { parallel } from '../support/parallel.js'
+import { deploySite, expectDone, makeSite } from './harness.js'
 
 t.jobs = 2
 

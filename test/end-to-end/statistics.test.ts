@@ -12,7 +12,7 @@ import {
   type CoordinatorProcess,
   type Daemon,
 } from '../support/daemon.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { heard, listen } from '../support/event-client.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
@@ -214,7 +214,7 @@ function expectKept(before: readonly Point[], after: readonly Point[]): void {
 }
 
 for (const [way, coordinators] of ways)
-  void t.test(`statistics ${way}`, beside(), async (t) => {
+  void t.test(`statistics ${way}`, parallel(), async (t) => {
     const harness = await startHarness(t, coordinators)
     const { coordinator, west, east } = harness
     const subjects = [ofCache(west), ofCache(east), ofGroup(harness)]

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { BetterSqlite3 } from '../../src/coordinator/store/sqlite-library.js'
 import { logIn } from '../support/api-client.js'
-import { beside } from '../support/beside.js'
+import { parallel } from '../support/parallel.js'
 import { administrator, makeStateDir, startCoordinator, type Daemon } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { prepareShortage } from '../support/shortage.js'
@@ -22,7 +22,7 @@ function bugsIn(daemon: Daemon): string[] {
     .map((line) => JSON.stringify(line))
 }
 
-void t.test('a full store', beside(), async (t) => {
+void t.test('a full store', parallel(), async (t) => {
   const stateDir = await makeStateDir(t)
   const shortage = await prepareShortage(stateDir, 24)
   const setup = { words, stateDir, through: shortage.through }
@@ -76,7 +76,7 @@ void t.test('a full store', beside(), async (t) => {
   }
 })
 
-void t.test('a store that another process locks', beside(), async (t) => {
+void t.test('a store that another process locks', parallel(), async (t) => {
   const { api, daemon, base, stateDir } = await startCoordinator(t, { words })
   const other = new BetterSqlite3(join(stateDir, 'coordinator.db'))
   t.teardown(() => other.close())

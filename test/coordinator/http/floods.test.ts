@@ -9,7 +9,7 @@ import { publicBodyLimitBytes } from '../../../src/coordinator/http/body.js'
 import { basic } from '../../support/http-call.js'
 import { administrator, startController } from '../../support/start-controller.js'
 import type { Controller } from '../../support/start-controller.js'
-import { beside } from '../../support/beside.js'
+import { parallel } from '../../support/parallel.js'
 import { eventually } from '../../support/eventually.js'
 import { openLine } from './line.js'
 
@@ -23,7 +23,7 @@ async function isServing(controller: Controller): Promise<boolean> {
   return (await controller.call('GET', '/healthz')).status === 200
 }
 
-void t.test('Network: slowloris', beside(), async (t) => {
+void t.test('Network: slowloris', parallel(), async (t) => {
   const controller = await startController(t)
   const { server } = controller.http
   // docs/behaviour.md, Connections: headers are complete within 60 s; checked every 5 s.
@@ -53,7 +53,7 @@ void t.test('Network: slowloris', beside(), async (t) => {
   t.ok(await isServing(controller))
 })
 
-void t.test('Network: header bombs', beside(), async (t) => {
+void t.test('Network: header bombs', parallel(), async (t) => {
   const controller = await startController(t)
   const bombs: Readonly<Record<string, string>> = {
     'one of 1 MB': `X: ${'x'.repeat(1 << 20)}`,
@@ -73,7 +73,7 @@ void t.test('Network: header bombs', beside(), async (t) => {
   t.ok(await isServing(controller))
 })
 
-void t.test('Network: gzip bombs', beside(), async (t) => {
+void t.test('Network: gzip bombs', parallel(), async (t) => {
   const controller = await startController(t)
   const bomb = gzipSync(Buffer.alloc(10 << 20, 0x20))
   for (const encoding of ['gzip', 'deflate', 'br', 'gzip, gzip', 'identity, gzip', 'GZIP']) {
@@ -97,7 +97,7 @@ void t.test('Network: gzip bombs', beside(), async (t) => {
   t.ok(await isServing(controller))
 })
 
-void t.test('Network: many idle sockets', beside(), async (t) => {
+void t.test('Network: many idle sockets', parallel(), async (t) => {
   const controller = await startController(t, { http: { connectionLimit: 20 } })
   const lines = await Promise.all(Array.from({ length: 60 }, () => openLine(t, controller)))
 
@@ -110,7 +110,7 @@ void t.test('Network: many idle sockets', beside(), async (t) => {
   await eventually('there is room again', () => isServing(controller).catch(() => false))
 })
 
-void t.test('Network: oversize before auth', beside(), async (t) => {
+void t.test('Network: oversize before auth', parallel(), async (t) => {
   const controller = await startController(t)
   const large = publicBodyLimitBytes + 1
   const paths: Readonly<Record<string, string>> = {
