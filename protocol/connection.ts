@@ -255,7 +255,7 @@ export class ManagementConnection {
     for (const reply of this.#decoder.push(chunk)) {
       const answered = this.#inFlight.shift()
       if (!answered) {
-        this.#end('garbled', `the cache sent an answer (${reply.status}) that nobody asked for`)
+        this.#end('garbled', `the cache sent a reply (${reply.status}) that answers no command`)
         break
       }
       answered.take(reply)

@@ -70,7 +70,8 @@ const rows = {
     releases: [['7.5', null]],
     isAssumed: true,
     fact: 'a soft purge is not counted in `MAIN.n_purges`',
-    answer: 'a purge by a method that the VCL purges softly is told as not purged, and why',
+    answer:
+      'a purge by a method that the VCL purges softly is reported as not purged, with the reason',
     source: 'cache_hash.c, HSH_Purge',
   },
   discardsOneName: {
@@ -90,7 +91,7 @@ const rows = {
   listsUnsetAsProbed: {
     releases: [['0', '6.2']],
     isAssumed: false,
-    fact: 'a backend whose health nobody set is listed as `probe`, also where nothing probes it; later as `healthy`',
+    fact: 'a backend whose health was never set is listed as `probe`, also where nothing probes it; later as `healthy`',
     answer: 'the word is taken as not set',
     source: 'cache_backend_cfg.c, do_list',
   },

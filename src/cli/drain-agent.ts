@@ -37,7 +37,7 @@ export async function drainAgent(
 ): Promise<ExitCode> {
   const { seconds } = readWait(invocation)
   const isGiven = ['reason', 'data'].some((flag) => textFlag(invocation, flag) !== undefined)
-  if (!isGiven) throw usageError('--reason TEXT is missing: whoever sees the agent reads it')
+  if (!isGiven) throw usageError('--reason TEXT is missing: it is shown with the agent')
   const { api, path } = await openObject(invocation, noun)
   const body = await buildBody(invocation, api, fields)
   const answer = await api.call({ method: 'PUT', path: `${path}/drain`, body })

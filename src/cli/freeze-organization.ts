@@ -13,7 +13,7 @@ export async function freezeOrganization(
   const [until, reason] = [textFlag(invocation, 'until'), textFlag(invocation, 'reason')]
   if (until === undefined) throw usageError('--until TIME is missing, as 12h or a date')
   if (reason === undefined)
-    throw usageError('--reason TEXT is missing: whoever is refused a deploy reads it')
+    throw usageError('--reason TEXT is missing: it is shown to users whose deploys are refused')
   const untilSeconds = readMoment('until', until, invocation.system.now())
   await write(invocation, organization, { until: untilSeconds, reason })
 }

@@ -74,7 +74,7 @@ export const checks = {
         "engineSecretFile must be the file of the cache's -S",
       ),
       child: fail(
-        "the cache's child is {state}: it serves nobody",
+        "the cache's child is {state}: it serves no requests",
         'cachefleet agents panic NAME tells of a panic; varnishadm start starts it',
       ),
       release: warn(

@@ -91,6 +91,6 @@ function describeRefusal(host: string, name: string, error: unknown): string {
   if (error.status === 409)
     return `the coordinator at ${host} does not take the name ${name}: ${why}; set another name in the settings (name: …), or end the agent that has it`
   if (error.status === 429)
-    return `the coordinator at ${host} lets nobody in from here for some minutes: too many wrong tokens came from this address`
+    return `the coordinator at ${host} refuses enrolments from this address for some minutes: too many wrong tokens came from it`
   return `the coordinator at ${host} answers ${error.status}: ${why}`
 }

@@ -39,7 +39,7 @@ export async function inspectCache(cache: RunningCache): Promise<InspectedCache>
   const secretFile = cache.secretFile ?? join(workingDirectory, ownSecret)
   if (!isAbsolute(secretFile))
     throw new EnrollError(
-      `the secret of the cache of pid ${pid} is at ${secretFile}, below a folder that is not told: start it with -S and an absolute path`,
+      `the secret of the cache of pid ${pid} is at ${secretFile}, below an unknown folder: start it with -S and an absolute path`,
     )
   const release = await askRelease(address, secretFile)
   return {

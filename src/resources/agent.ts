@@ -13,7 +13,7 @@ const difference = {
   kind: 'object',
   nullable: true,
   description:
-    'Of one agent alone: what an unlock would change on its cache. Null in lists, and when it is not locked or its agent has not told yet what the cache holds',
+    'Of one agent alone: what an unlock would change on its cache. Null in lists, and when it is not locked or its agent has not yet reported what the cache holds',
   fields: {
     use: { ...textOrNull, description: 'The VCL that becomes active; null: none other' },
     load: texts,
@@ -84,7 +84,7 @@ const fields = {
   lastEngineState: {
     ...textOrNull,
     computed: true,
-    description: 'Of a Down agent: the engineState that it told last',
+    description: 'Of a Down agent: the engineState that it reported last',
   },
   engineError: textOrNull,
   engineHost: text,

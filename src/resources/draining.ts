@@ -28,7 +28,7 @@ export const drain = {
       pattern: /^(?=.*\S)[^\p{Cc}\p{Cs}\u2028\u2029]+$/u,
       right: `a line of 1 to ${reasonLimitCharacters} characters that says what for`,
     },
-    write: { required: true, summary: 'what for; whoever sees the agent reads it' },
+    write: { required: true, summary: 'the reason, shown with the agent' },
   },
   until: {
     ...until,

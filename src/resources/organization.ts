@@ -60,7 +60,11 @@ export const organization = {
     locked: {
       kind: 'flag',
       description: 'its login and tokens are disabled',
-      write: { nullable: true, default: false, summary: 'nobody logs in, tokens stop counting' },
+      write: {
+        nullable: true,
+        default: false,
+        summary: 'its users cannot log in and its tokens are refused',
+      },
     },
     frozen,
     quotas: {

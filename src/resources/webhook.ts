@@ -56,7 +56,7 @@ export const webhook = {
       of: { kind: 'words', of: webhookTypes },
       atMost: webhookTypes.length,
       description:
-        'Which events; whoever writes it must be allowed to read what they are about. None: it is for gates of rollouts alone',
+        'Which events; whoever sets them must be allowed to read the objects that they are about. Empty: it is only for gates of rollouts',
       write: {
         required: true,
         summary: `which events, separated by commas: ${webhookTypes.join(', ')}`,

@@ -27,8 +27,11 @@ export function readTestFile(text: string): ReadTestFile {
     return refuse(1, `the file has ${bytes} bytes; at most ${testFileLimitBytes} are allowed`)
   const { documents, problems } = readYaml(text)
   if (problems.length > 0) {
-    const told = problems.slice(0, problemsMost)
-    return { ok: false, problems: told.map(({ line, message }) => ({ line: line ?? 1, message })) }
+    const listed = problems.slice(0, problemsMost)
+    return {
+      ok: false,
+      problems: listed.map(({ line, message }) => ({ line: line ?? 1, message })),
+    }
   }
   const [document, second] = documents
   if (document === undefined || document.value === null) return refuse(1, 'the file is empty')

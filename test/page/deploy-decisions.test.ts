@@ -154,7 +154,7 @@ void t.test('the summary of a plan counts the changes, the caches and the compil
   const refused = errorOf(422, 'cart.test.yaml line 7: step 3: expected status 200, got 503\n…')
   const tested = judgeRefusal(refused, tests)
   t.match(say({ check: tested }), /its tests fail$/)
-  t.match(findHindrances({ ...plan, check: tested }), ['Its tests fail. Mend what is told below.'])
+  t.match(findHindrances({ ...plan, check: tested }), ['Its tests fail. Fix what is listed below.'])
   t.match(say({ changed: { files: null, domains: 0 } }), /^2 caches now/)
   fc.assert(fc.property(plans, (plan) => /^[A-Z\d]/.test(summarizePlan(plan))))
   t.end()

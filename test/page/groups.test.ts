@@ -193,7 +193,7 @@ async function refuse(t: Test, harness: Harness): Promise<void> {
   await api.editFile(mainFile, 'vcl 4.1;\nbackend default none;\nsub vcl_recv { sett; }\n')
 
   await page.getByText('1 file changes, 1 cache now, does not compile').waitFor()
-  await page.getByText('The VCL does not compile. Mend the errors below.').waitFor()
+  await page.getByText('The VCL does not compile. Fix the errors below.').waitFor()
   t.equal(await deployButton(page).isDisabled(), true)
   const alert = page.getByRole('region', { name: 'Errors' }).getByRole('alert')
   await alert.getByText(/site\.vcl line 3 pos \d+: .*edge/s).waitFor()

@@ -27,7 +27,7 @@ export function createProtectionCheck(engine: Engine, log: Logger): () => Promis
       if (isNews)
         log.warn(
           { unprotected: open, startWith: line },
-          `whoever reaches the management port may run programs as the cache: start it with ${line}`,
+          `anyone who reaches the management port can run programs as the cache: start it with ${line}`,
         )
     } catch (error) {
       // The cache disconnected or truncates its answer: the next connection checks again.

@@ -26,7 +26,10 @@ export const organizations: Noun = {
       arguments: ['<id|name>'],
       flags: [
         { form: '--until <time>', summary: 'when it ends: 12h, a date, seconds since 1970' },
-        { form: '--reason <text>', summary: 'what for; whoever is refused reads it' },
+        {
+          form: '--reason <text>',
+          summary: 'the reason, shown to users whose deploys are refused',
+        },
       ],
       example: "organizations freeze shop --until 3d --reason 'sale'",
       run: async (invocation) =>

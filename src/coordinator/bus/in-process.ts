@@ -117,7 +117,7 @@ export function createInProcessBus(): Bus {
 
 async function ask(responder: Answering | undefined, value: unknown): Promise<unknown> {
   if (responder === undefined)
-    throw new FleetError('unavailable', 'agent', 'nobody answers: the link is not connected')
+    throw new FleetError('unavailable', 'agent', 'no answer: the agent is not connected')
   return copyValue(await responder.respond(value))
 }
 

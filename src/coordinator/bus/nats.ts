@@ -312,7 +312,7 @@ function explain(error: unknown, timeoutMs: number): unknown {
   if (error instanceof TimeoutError)
     return new FleetError('timed-out', 'agent', `no answer within ${timeoutMs} ms`)
   if (error instanceof RequestError && error.isNoResponders())
-    return new FleetError('unavailable', 'agent', 'nobody answers: the link is not connected')
+    return new FleetError('unavailable', 'agent', 'no answer: the agent is not connected')
   return new FleetError('unavailable', 'store', `the bus does not work: ${reasonOf(error)}`)
 }
 

@@ -33,6 +33,6 @@ export function describeFailedTests(
 /** `trouble` may be the compiler's error text. */
 function describe(result: TestResult, sourceMap: SourceMap): string {
   const { file, trouble } = result
-  const told = trouble === null ? null : `${file}: ${translateError(trouble, sourceMap)}`
-  return listFailures({ ...result, trouble: told }).join('\n')
+  const message = trouble === null ? null : `${file}: ${translateError(trouble, sourceMap)}`
+  return listFailures({ ...result, trouble: message }).join('\n')
 }

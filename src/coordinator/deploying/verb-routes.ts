@@ -81,8 +81,8 @@ function releasingRoutes(service: StateService): readonly Route[] {
             'a deploy that replaces others switches all at once; leave rollout or replace out',
           )
         const asked = { ...toRequest(call), replace, rollout }
-        return runRelease(call, (told) =>
-          deployVclGroup(service, call.context, { ...asked, ...told }),
+        return runRelease(call, (callbacks) =>
+          deployVclGroup(service, call.context, { ...asked, ...callbacks }),
         )
       },
     }),
@@ -92,8 +92,8 @@ function releasingRoutes(service: StateService): readonly Route[] {
       answers: releasedAnswers,
       run: (call) => {
         const asked = { ...toRequest(call), group: call.object }
-        return runRelease(call, (told) =>
-          promoteVclGroup(service, call.context, { ...asked, ...told }),
+        return runRelease(call, (callbacks) =>
+          promoteVclGroup(service, call.context, { ...asked, ...callbacks }),
         )
       },
     }),

@@ -209,14 +209,14 @@ export async function readAllAgentIds(queries: Queries): Promise<number[]> {
 export async function logOfAgent(
   queries: Queries,
   agent: { readonly id: number; readonly organizationId: number | null },
-  told: {
+  entry: {
     readonly severity: number
     readonly msg: string
     readonly traceId: string
     readonly at: number
   },
 ): Promise<void> {
-  const { severity, msg, traceId, at } = told
+  const { severity, msg, traceId, at } = entry
   await queries
     .insertInto('apiLogs')
     .values({

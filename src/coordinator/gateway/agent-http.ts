@@ -186,5 +186,5 @@ function tooLarge(): FleetError {
 }
 
 function notWaitedFor(sequence: number): FleetError {
-  return new FleetError('not-found', 'agent', `nobody waits for answer ${sequence}`)
+  return new FleetError('not-found', 'agent', `no caller waits for answer ${sequence}`)
 }

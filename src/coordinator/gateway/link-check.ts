@@ -48,7 +48,7 @@ export function startSilenceCheck(
       const silentSince = performance.now() - (missedHeartbeats + 1) * heartbeatMs
       for (const session of sessions.values())
         if (session.lastReceivedAtMs < silentSince)
-          session.cutOff('nothing was heard for four heartbeats')
+          session.cutOff('no message arrived for four heartbeats')
     },
   })
 }

@@ -20,7 +20,7 @@ export const headers = {
   },
   ETag: {
     description:
-      'Strong. Of two halves: the first is the same while nobody edits the object, the second while its answer is the same',
+      'Strong. Of two halves: the first changes when the object is edited, the second when its answer changes',
     schema: { type: 'string' },
   },
 }

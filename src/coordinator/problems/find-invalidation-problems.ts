@@ -24,13 +24,13 @@ export function findInvalidationProblems(
   const { Failed, Retrying, Waiting } = invalidationStates
   const missing = countCaches(total - done)
   const ends = new Date(expiresAt).toISOString()
-  const told = { code: 'behind-on-invalidations' } as const
+  const shared = { code: 'behind-on-invalidations' } as const
   switch (state) {
     case Waiting:
       return [
         {
-          ...told,
-          message: `Waiting for ${missing} that cannot be told now`,
+          ...shared,
+          message: `Waiting for ${missing} that cannot be reached now`,
           sinceMs: updatedAt,
           remedy: `Bring these caches back or unlock them; they do it when they return, until ${ends}. \`invalidations cancel ${id}\` ends it`,
         },
@@ -38,7 +38,7 @@ export function findInvalidationProblems(
     case Retrying:
       return [
         {
-          ...told,
+          ...shared,
           message: `It is not done on ${missing}, whose connection to the cache fails; it is tried again`,
           sinceMs: updatedAt,
           remedy: `Mend these caches; it is tried until ${ends}. \`invalidations cancel ${id}\` ends it`,
@@ -47,7 +47,7 @@ export function findInvalidationProblems(
     case Failed:
       return [
         {
-          ...told,
+          ...shared,
           message: `It was not done on ${missing} of ${total}: they may serve what was to be removed`,
           sinceMs: finishedAt ?? updatedAt,
           remedy: `\`invalidations get ${id}\` says why, \`invalidations retry ${id}\` tries it there again`,

@@ -21,7 +21,7 @@ export function findRolloutProblems(judged: JudgedRollout): Finding[] {
   return [
     {
       code: 'rollout-paused',
-      message: `The rollout of ${group.name} is paused: ${quoteText(reason ?? 'nobody said why')}`,
+      message: `The rollout of ${group.name} is paused: ${quoteText(reason ?? 'no reason was given')}`,
       sinceMs: pausedAt,
       objects: [toConcerned('vclgroup', group)],
       remedy,

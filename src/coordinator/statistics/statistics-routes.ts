@@ -21,7 +21,7 @@ const closed = { additionalProperties: false }
 const newestSchema = Type.Object(
   {
     time: orNull(secondsSchema),
-    agents: Type.Integer({ description: 'Caches that were heard lately' }),
+    agents: Type.Integer({ description: 'Caches that reported recently' }),
     stats: Type.Array(Type.Object({ counter: Type.String(), value: Type.Number() }, closed)),
   },
   closed,
@@ -42,7 +42,7 @@ const newestOfEachSchema = Type.Object(
         },
         closed,
       ),
-      { description: 'Those that were heard lately' },
+      { description: 'Those that reported recently' },
     ),
   },
   closed,

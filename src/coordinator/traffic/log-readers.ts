@@ -46,7 +46,7 @@ export class LogReaders {
     this.#options = options
     this.#loop = startLoop({
       log: options.log,
-      trouble: 'readers of the log cannot be told what was dropped',
+      trouble: 'log readers cannot be notified of dropped records',
       everyMs,
       holdsProcess: false,
       pass: () => {

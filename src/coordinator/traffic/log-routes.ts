@@ -102,14 +102,14 @@ function createPrinter(
   return ({ agentId, transactions }, most) =>
     transactions.slice(0, most).map(({ at, groupId, parts, recordsLeftOut, ...its }) => {
       const name = groupId === null ? undefined : groupNames.get(groupId)
-      const told: LoggedRequest = {
+      const logged: LoggedRequest = {
         ...its,
         agent: { id: agentId, name: agentNames.get(agentId) ?? '' },
         at: new Date(at).toISOString(),
         vclGroup: groupId === null || name === undefined ? null : { id: groupId, name },
       }
       return JSON.stringify({
-        ...Object.fromEntries(fields.map((field) => [field, told[field]])),
+        ...Object.fromEntries(fields.map((field) => [field, logged[field]])),
         ...(parts && { records: parts, recordsLeftOut }),
       })
     })

@@ -30,14 +30,14 @@ const linesPerSecondMost = 10_000
 
 type Receive = (part: LogPart) => void
 /** The receivers of one agent's log, by stream: one bus subscription serves all readers. */
-interface Heard {
+interface Subscribed {
   readonly receivers: Map<string, Receive>
   readonly subscription: Subscription
 }
 
 export function createLogStreams(bus: Bus): LogStreams {
   const open = new Map<string, readonly AskedLog[]>()
-  const heard = new Map<number, Heard>()
+  const subscribed = new Map<number, Subscribed>()
   const count = (): number => [...open.values()].reduce((sum, asked) => sum + asked.length, 0)
   const renewing = startLoop({
     log: null,
@@ -49,8 +49,8 @@ export function createLogStreams(bus: Bus): LogStreams {
       nextIn(open.size > 0 ? renewEveryMs : null)
     },
   })
-  const hear = (agentId: number, stream: string, receive: Receive): void => {
-    const known = heard.get(agentId)
+  const subscribe = (agentId: number, stream: string, receive: Receive): void => {
+    const known = subscribed.get(agentId)
     if (known) {
       known.receivers.set(stream, receive)
       return
@@ -59,14 +59,14 @@ export function createLogStreams(bus: Bus): LogStreams {
     const subscription = bus.subscribe(logPartSubject(agentId), (part) => {
       receivers.get(part.stream)?.(part)
     })
-    heard.set(agentId, { receivers, subscription })
+    subscribed.set(agentId, { receivers, subscription })
   }
-  const unhear = (agentId: number, stream: string): void => {
-    const known = heard.get(agentId)
+  const unsubscribe = (agentId: number, stream: string): void => {
+    const known = subscribed.get(agentId)
     known?.receivers.delete(stream)
     if (known?.receivers.size !== 0) return
     known.subscription.close()
-    heard.delete(agentId)
+    subscribed.delete(agentId)
   }
   return {
     get size() {
@@ -74,13 +74,13 @@ export function createLogStreams(bus: Bus): LogStreams {
     },
     open: (asked, onPart) => {
       const stream = randomUUID()
-      for (const { agentId } of asked) hear(agentId, stream, onPart)
+      for (const { agentId } of asked) subscribe(agentId, stream, onPart)
       open.set(stream, asked)
       publishOrders(bus, stream, asked, { most: shareOf(count()), forMs: leaseMs })
       renewing.wake(renewEveryMs)
       return () => {
         if (!open.delete(stream)) return
-        for (const { agentId } of asked) unhear(agentId, stream)
+        for (const { agentId } of asked) unsubscribe(agentId, stream)
         publishOrders(bus, stream, asked, { most: 1, forMs: 0 })
       }
     },

@@ -70,7 +70,7 @@ export async function deleteConsoleUser(
 ): Promise<void> {
   const { accountId } = user
   if (accountId === actor.accountId)
-    throw new FleetError('conflict', 'user', 'nobody removes the own user; another Admin does')
+    throw new FleetError('conflict', 'user', 'you cannot remove your own user; another Admin can')
   await service.store.decide(async (queries) => {
     const record = await requireRecord(queries, actor, user)
     const organizationId = requireOneAccess(record)
@@ -98,7 +98,7 @@ function requireMayAssign(actor: Actor, { accountId }: ConsoleUser): void {
   if (!isAdmin(actor))
     throw new FleetError('forbidden', 'user', 'role and groups are given by an Admin')
   if (accountId === actor.accountId)
-    throw new FleetError('conflict', 'user', 'nobody changes the own role; another Admin does')
+    throw new FleetError('conflict', 'user', 'you cannot change your own role; another Admin can')
 }
 
 /** The account's own fields. Its own it changes itself, others by the rules of the controller's accounts. */

@@ -56,7 +56,7 @@ export function userRoutes(identity: Identity): readonly Route[] {
   }
   return nounRoutes(users, {
     list: {
-      summary: 'The users of your organization; whoever is not an Admin sees itself',
+      summary: 'The users of your organization; other users than Admins see only themselves',
       read: (actor) => listConsoleUsers(service, actor),
     },
     create: {

@@ -39,7 +39,9 @@ export function View({ params }: ViewProps) {
         )}
       </ViewHead>
       <LoadStatus of={shown} mutation={verbs} />
-      {certificate && <Panels certificate={certificate} told={verbs.error?.errorMsg ?? null} />}
+      {certificate && (
+        <Panels certificate={certificate} shownError={verbs.error?.errorMsg ?? null} />
+      )}
     </>
   )
 }
@@ -61,8 +63,11 @@ function Beside({ certificate }: CertificateProps) {
   )
 }
 
-/** `told`: why the deploy started from this page failed, which is already shown. */
-function Panels({ certificate, told }: CertificateProps & { readonly told: string | null }) {
+/** `shownError`: why the deploy started from this page failed, which is already shown. */
+function Panels({
+  certificate,
+  shownError,
+}: CertificateProps & { readonly shownError: string | null }) {
   const { domains, notAfter, fingerprint, deployments, deployError, changed, updated } = certificate
   return (
     <>
@@ -72,7 +77,7 @@ function Panels({ certificate, told }: CertificateProps & { readonly told: strin
             The last deploy failed: caches serve on what they had before, which may expire earlier
             than what is shown here.
           </p>
-          {deployError !== told && <pre tabIndex={0}>{deployError}</pre>}
+          {deployError !== shownError && <pre tabIndex={0}>{deployError}</pre>}
         </section>
       )}
       {deployError === null && changed && (

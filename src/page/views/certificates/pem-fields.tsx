@@ -59,7 +59,7 @@ export function PemFields({ pem, error }: PemFieldsProps) {
         hint={
           error
             ? 'It is not kept here: give it again'
-            : 'PEM: the private key of the certificate. It is sealed, and nobody is shown it again.'
+            : 'PEM: the private key of the certificate. It is stored sealed and never shown again.'
         }
       />
     </>

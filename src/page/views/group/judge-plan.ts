@@ -98,7 +98,7 @@ export function findHindrances(plan: Omit<DeployPlan, 'changed'>): readonly stri
   if (check.error.status !== 422) return [startSentence(check.error.errorMsg)]
   return [
     check.isTested
-      ? 'Its tests fail. Mend what is told below.'
-      : 'The VCL does not compile. Mend the errors below.',
+      ? 'Its tests fail. Fix what is listed below.'
+      : 'The VCL does not compile. Fix the errors below.',
   ]
 }
