@@ -24,7 +24,7 @@ const readAgent = (): string =>
   exposeCounters(new Map(defaultCounters.map(({ name }) => [name, 1n])))
 
 /** The names of all metrics, including the series of histograms. */
-async function readTold(): Promise<ReadonlySet<string>> {
+async function readMetricNames(): Promise<ReadonlySet<string>> {
   const text = (await readCoordinator()) + readAgent()
   const told = new Set<string>()
   for (const [, name = '', kind] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
@@ -40,7 +40,7 @@ function namesIn(expression: string): string[] {
 }
 
 void t.test('every metric in use is exposed', async (t) => {
-  const told = await readTold()
+  const told = await readMetricNames()
   const { groups } = parse(await readFile(rulesFile, 'utf8')) as Rules
   const { panels } = await readDashboard()
   const expressions = [

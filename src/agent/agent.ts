@@ -231,8 +231,9 @@ class Agent implements RunningAgent {
    */
   #mayChange(): boolean {
     const { coordinatorId, lockedBecause, rolledBackTo } = this.#state.record
-    const isTold = coordinatorId !== null && (lockedBecause === null || rolledBackTo !== null)
-    return !this.#config.readOnly && isTold
+    const hasDesiredState =
+      coordinatorId !== null && (lockedBecause === null || rolledBackTo !== null)
+    return !this.#config.readOnly && hasDesiredState
   }
 
   #createRollbacks(stateDir: string, log: Logger): HostRollbacks {

@@ -1,5 +1,5 @@
 /** Lists a problem that a group and its deployments share only once in the list of all problems (docs/behaviour.md, Problems). */
-import { isToldByDeployment, sharedCodes } from '../resources/problem.js'
+import { isListedByDeployment, sharedCodes } from '../resources/problem.js'
 
 export interface BorneProblem {
   /** The noun of the object that has the problem. */
@@ -15,7 +15,7 @@ export function dropRepeated<Row extends BorneProblem>(rows: readonly Row[]): re
   for (const row of rows)
     for (const key of listBearers(row)) illGroups.set(key, (illGroups.get(key) ?? 0) + 1)
   const isOfDeployment = (key: string, code: unknown): boolean =>
-    isToldByDeployment(String(code), illGroups.get(key) ?? 0)
+    isListedByDeployment(String(code), illGroups.get(key) ?? 0)
   const borne = new Set(rows.filter(({ type }) => type === 'deployment').map(keyOf))
   return rows.filter((row) => {
     if (row.type !== 'deployment')

@@ -105,11 +105,11 @@ async function checkSide({ name, unit, load }: Side): Promise<readonly Finding[]
     name === 'agent' ? checkAgent(settings, service) : checkCoordinatorHost(settings, service),
   )
   const about = `cachefleetd ${version} with Node ${process.versions.node}`
-  const isTold = findings.some(({ check }) => check === 'versions')
+  const hasVersions = findings.some(({ check }) => check === 'versions')
   return [
     ok('settings', unit ? `those of ${unit.name}` : 'as given'),
     ...findings,
-    ...(isTold ? [] : [ok('versions', about)]),
+    ...(hasVersions ? [] : [ok('versions', about)]),
   ]
 }
 

@@ -93,7 +93,7 @@ export const sharedCodes = [
 ] as const satisfies readonly ProblemCode[]
 
 /** `illGroups`: how many groups of the deployment have the code. */
-export function isToldByDeployment(code: string, illGroups: number): boolean {
+export function isListedByDeployment(code: string, illGroups: number): boolean {
   return illGroups > 1 && code !== 'load-failed'
 }
 

@@ -131,8 +131,11 @@ function repeatedReports({ received }: CoordinatorEnd): readonly ServedVcl[][] {
   return repeated
 }
 
-const untilTold = (coordinator: CoordinatorEnd, what: string, is: (vcl: ServedVcl) => boolean) =>
-  eventually(what, () => reports(coordinator).at(-1)?.find(is))
+const untilReported = (
+  coordinator: CoordinatorEnd,
+  what: string,
+  is: (vcl: ServedVcl) => boolean,
+) => eventually(what, () => reports(coordinator).at(-1)?.find(is))
 
 void t.test(
   'an agent reports within a few checks that an origin went down or came back',
@@ -145,7 +148,11 @@ void t.test(
     await coordinator.hello()
     const program = { name: 'cf-7-aaaaaaaa-1', sha: coordinator.publish(probed(origin.port)) }
     t.match(await coordinator.apply(1, serving(program)), { result: 'applied' })
-    const well = await untilTold(coordinator, 'all is well', ({ name }) => name === program.name)
+    const well = await untilReported(
+      coordinator,
+      'all is well',
+      ({ name }) => name === program.name,
+    )
     t.same(well, {
       name: program.name,
       healthy: ['origin', 'unprobed'],
@@ -154,12 +161,12 @@ void t.test(
     })
 
     origin.stop()
-    const ill = await untilTold(coordinator, 'it is sick', ({ sick }) => sick.length > 0)
+    const ill = await untilReported(coordinator, 'it is sick', ({ sick }) => sick.length > 0)
     t.match(ill, { healthy: ['unprobed'], sick: [{ name: 'origin' }] })
     t.ok(Math.abs((ill.sick[0]?.since ?? 0) - Date.now()) < 60_000, 'the probe sets the time')
 
     await cache.adm('backend.set_health', `${program.name}.origin`, 'healthy')
-    await untilTold(coordinator, 'what is set wins', ({ sick }) => sick.length === 0)
+    await untilReported(coordinator, 'what is set wins', ({ sick }) => sick.length === 0)
   },
 )
 
@@ -190,22 +197,22 @@ void t.test(
   parallel(),
   async (t) => {
     const { engine, coordinator } = await simulate(t, ['origin'])
-    await untilTold(coordinator, 'all is well', ({ healthy }) => healthy.length === 2)
+    await untilReported(coordinator, 'all is well', ({ healthy }) => healthy.length === 2)
     const beats = () => coordinator.received.filter(({ kind }) => kind === 'heartbeat').length
     const from = beats()
     await eventually('two more heartbeats arrived', () => beats() > from + 2)
     t.same(repeatedReports(coordinator), [])
 
     engine.setProbes('sick')
-    await untilTold(coordinator, 'it is sick', ({ sick }) => sick[0]?.name === 'origin')
+    await untilReported(coordinator, 'it is sick', ({ sick }) => sick[0]?.name === 'origin')
     t.same(repeatedReports(coordinator), [])
     await coordinator.close()
     coordinator.received.length = 0
     await coordinator.open()
-    await untilTold(coordinator, 'it is told again', ({ sick }) => sick[0]?.name === 'origin')
+    await untilReported(coordinator, 'it is told again', ({ sick }) => sick[0]?.name === 'origin')
     coordinator.received.length = 0
     coordinator.send({ kind: 'reportFullState' })
-    await untilTold(coordinator, 'and once more', ({ sick }) => sick[0]?.name === 'origin')
+    await untilReported(coordinator, 'and once more', ({ sick }) => sick[0]?.name === 'origin')
     await coordinator.apply(2, idle)
     await eventually('no VCL serves any more', () => reports(coordinator).at(-1)?.length === 0)
   },
@@ -214,7 +221,11 @@ void t.test(
 void t.test('of 1,001 backends 1,000 are named and one is counted', parallel(), async (t) => {
   const names = Array.from({ length: 1_000 }, (_, n) => `b${n}`)
   const { coordinator } = await simulate(t, names)
-  const told = await untilTold(coordinator, 'they are told', ({ healthy }) => healthy.length > 9)
+  const told = await untilReported(
+    coordinator,
+    'they are told',
+    ({ healthy }) => healthy.length > 9,
+  )
   t.equal(told.healthy.length, 1_000)
   t.same(told.omitted, { healthy: 1, sick: 0 })
 })

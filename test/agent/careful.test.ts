@@ -87,9 +87,9 @@ void t.test(
     })
     await cache.adm('vcl.inline', 'intruder', quoted(answering('intruder')))
     await cache.adm('vcl.use', 'intruder')
-    const isTold = () =>
+    const isReported = () =>
       coordinator.description()?.held?.vcls.find(({ active }) => active)?.name === 'intruder'
-    await eventually('the agent reports the VCLs its cache holds', isTold)
+    await eventually('the agent reports the VCLs its cache holds', isReported)
     t.match(coordinator.description()?.held, {
       childRunning: true,
       takeover: 'registration',

@@ -1,7 +1,7 @@
 /** The minimum time of a deploy on this machine: the same messages over bare WebSockets and the same rows, without any decisions. */
 import type { TestEnd } from '../support/daemon.js'
 import type { ClientsOrder } from './bare-clients.js'
-import type { HubOrder, HubSaid } from './bare-hub.js'
+import type { HubOrder, HubAnswer } from './bare-hub.js'
 import { startChild } from './child.js'
 import { median } from './figure.js'
 import { compileMs } from './fleet-harness.js'
@@ -18,7 +18,7 @@ export async function measureBareDeploy(t: TestEnd, size: number): Promise<numbe
   const endings: (() => Promise<void>)[] = []
   const end = { teardown: (stop: () => Promise<void>) => endings.push(stop) }
   t.teardown(() => endAll(endings))
-  const hub = startChild<HubOrder, HubSaid>(end, 'bare-hub.ts')
+  const hub = startChild<HubOrder, HubAnswer>(end, 'bare-hub.ts')
   const { url } = await hub.receive()
   await startChild<ClientsOrder, object>(end, 'bare-clients.ts').ask({
     url,

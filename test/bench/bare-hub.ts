@@ -10,7 +10,7 @@ import { WebSocketServer, type WebSocket } from 'ws'
 import { BetterSqlite3 } from '../../src/coordinator/store/sqlite-library.js'
 
 /** From the hub at its start, and after each round. */
-export interface HubSaid {
+export interface HubAnswer {
   readonly url: string
   readonly tookMs: number
 }
@@ -85,6 +85,6 @@ async function broadcast(message: object): Promise<void> {
 }
 
 function say(tookMs: number, url: string): void {
-  const said: HubSaid = { url, tookMs }
+  const said: HubAnswer = { url, tookMs }
   process.send?.(said)
 }

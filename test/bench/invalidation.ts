@@ -8,7 +8,7 @@ import type { ApiClient } from '../support/api-client.js'
 import { makeStateDir, startAgent, startCoordinator, type TestEnd } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
-import type { HubOrder, HubSaid } from './bare-hub.js'
+import type { HubOrder, HubAnswer } from './bare-hub.js'
 import type { ClientsOrder } from './bare-clients.js'
 import { loadBuilt } from './built.js'
 import { startChild } from './child.js'
@@ -144,7 +144,7 @@ async function openBareCommits(t: TestEnd): Promise<() => Promise<unknown>> {
 
 /** Without decisions and writes; returns the duration. */
 async function startBareFanOut(t: TestEnd): Promise<() => Promise<number>> {
-  const hub = startChild<HubOrder, HubSaid>(t, './bare-hub.ts')
+  const hub = startChild<HubOrder, HubAnswer>(t, './bare-hub.ts')
   const { url } = await hub.receive()
   const clients = startChild<ClientsOrder, object>(t, './bare-clients.ts')
   await clients.ask({ url, count: agents, compileMs: 0 })

@@ -111,16 +111,16 @@ void t.test('a healthy agent and cache pass', parallel(), async (t) => {
 
   await t.test('the doctor checks the health endpoint', async (t) => {
     const withHealth = wordsWith({ '--health-listen': health })
-    const untilTold = (what: RegExp | undefined): Promise<unknown> =>
+    const untilReported = (what: RegExp | undefined): Promise<unknown> =>
       eventually(String(what), async () => {
         const { ports } = troubles(await ask(withHealth))
         return what ? what.test(ports ?? '') : ports === undefined
       })
-    await untilTold(undefined)
+    await untilReported(undefined)
     await api.call('PUT', `/agents/${id}/drain`, { reason: 'kernel update' })
-    await untilTold(/^warn: load balancers are told to leave this cache alone: draining$/)
+    await untilReported(/^warn: load balancers are told to leave this cache alone: draining$/)
     await api.call('PUT', `/agents/${id}/undrain`)
-    await untilTold(undefined)
+    await untilReported(undefined)
     const other = wordsWith({ '--health-listen': `${cache.host}:${cache.httpPort}` })
     t.match(troubles(await ask(other))['ports'], /^warn: the agent does not answer .* no health$/)
   })

@@ -59,7 +59,7 @@ void t.test('restarts', parallel(), async (t) => {
     harness.port.forget()
     harness.link.forget()
     harness.startAgent()
-    await untilHeard(harness)
+    await untilNewHeartbeat(harness)
     t.same(harness.port.changes(), [])
     await untilAgreed(harness, site)
   })
@@ -93,7 +93,7 @@ async function checkAlone(t: Test, harness: Harness, site: Site): Promise<void> 
   harness.port.forget()
   harness.link.forget()
   await harness.coordinator.start()
-  await untilHeard(harness)
+  await untilNewHeartbeat(harness)
   await untilAgreed(harness, site)
   t.same(harness.port.changes(), [], 'a coordinator that returns changes nothing')
   t.same([...traffic.failures], [])
@@ -163,7 +163,7 @@ void t.test('an agent that was Down', parallel(), async (t) => {
     harness.port.forget()
     harness.link.forget()
     harness.startAgent()
-    await untilHeard(harness)
+    await untilNewHeartbeat(harness)
     await untilAgreed(harness, site)
     t.same(harness.port.changes(), [])
     t.same([...traffic.failures], [], 'no request failed meanwhile')
@@ -197,7 +197,7 @@ void t.test('agents that must not change the cache', parallel(), async (t) => {
 
     await harness.cache.restart()
     harness.link.forget()
-    await untilHeard(harness)
+    await untilNewHeartbeat(harness)
     await untilAgent(harness, 'ReadOnly')
     t.same(await listVcls(harness.cache), ['boot'])
     t.equal((await fetchMark(harness.cache)).mark, 'foreign')
@@ -210,7 +210,7 @@ void t.test('agents that must not change the cache', parallel(), async (t) => {
       agentWords: ['--takeover', 'first-deploy'],
     })
     await untilAgent(harness, 'Running')
-    await untilHeard(harness)
+    await untilNewHeartbeat(harness)
     t.equal((await fetchMark(harness.cache)).mark, 'foreign')
     const traffic = startTraffic(t, harness.cache)
 
@@ -224,7 +224,7 @@ void t.test('agents that must not change the cache', parallel(), async (t) => {
 })
 
 /** Two heartbeats, so that the coordinator has sent its answer to the first one. */
-async function untilHeard(harness: Harness): Promise<void> {
+async function untilNewHeartbeat(harness: Harness): Promise<void> {
   await eventually('two heartbeats', () => harness.link.count('heartbeat') >= 2)
 }
 

@@ -140,8 +140,8 @@ void t.test('without a sample rate, no figures are collected', async (t) => {
     await ask(harness.cache, site.fqdn)
     const { body } = await site.api.call('GET', `/vclgroups/${site.group}/stats`)
     const { stats } = body as { stats: { counter: string; value: number }[] }
-    const isHeard = stats.some(({ counter, value }) => counter === 'MAIN.client_req' && value > 0)
-    return isHeard ? stats : undefined
+    const isCounted = stats.some(({ counter, value }) => counter === 'MAIN.client_req' && value > 0)
+    return isCounted ? stats : undefined
   })
   t.same(
     newest.filter(({ counter }) => /^(?:GROUP|DOMAIN)\./.test(counter)),

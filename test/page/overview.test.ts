@@ -168,9 +168,13 @@ void t.test('deploys, bans and outages are marked; simultaneous outages are merg
 
 void t.test('only a complete outage is shaded, from its begin', (t) => {
   const problem = (code: 'all-backends-sick' | 'backend-sick' | 'below-min', second: number) => ({
-    ...({ code, severity: 3, message: 'why', objects: [], remedy: '' } as const),
+    code,
+    severity: 3 as const,
+    message: 'why',
+    objects: [],
+    remedy: '',
     since: new Date(second * 1000).toISOString(),
-    object: { type: 'vclgroup', id: 1, name: 'shop' },
+    object: { type: 'vclgroup' as const, id: 1, name: 'shop' },
   })
   t.same(listMarks([], [problem('backend-sick', 10)], 120), [], 'one sick backend is no outage')
   t.same(listMarks([], [problem('below-min', 90), problem('all-backends-sick', 60)], 120), [

@@ -156,12 +156,12 @@ void t.test('a pass may schedule the next one', async (t) => {
 })
 
 void t.test('closing aborts the running pass, waits for it, and leaves no timer', async (t) => {
-  let isTold = false
+  let isAborted = false
   let passes = 0
   const { clock, loop } = open({
     pass: async ({ signal }) => {
       passes += 1
-      signal.addEventListener('abort', () => (isTold = true))
+      signal.addEventListener('abort', () => (isAborted = true))
       await clock.sleep(30)
     },
   })
@@ -171,7 +171,7 @@ void t.test('closing aborts the running pass, waits for it, and leaves no timer'
   void loop.close().then(() => (isClosed = true))
   void loop.runNow()
   await clock.pass(10)
-  t.same([isTold, isClosed], [true, false])
+  t.same([isAborted, isClosed], [true, false])
   await clock.pass(1000)
   t.same([isClosed, passes, clock.waiting], [true, 1, 0])
   loop.wake()

@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
 import { eventually } from './eventually.js'
 
-interface HeardEvent {
+interface ReceivedEvent {
   readonly id: number
   readonly event: string
   readonly data: Record<string, unknown>
@@ -12,9 +12,9 @@ interface HeardEvent {
 export interface EventClient {
   readonly status: number
   readonly headers: IncomingMessage['headers']
-  readonly events: HeardEvent[]
+  readonly events: ReceivedEvent[]
   /** Events of this type only. */
-  of(event: string): HeardEvent[]
+  of(event: string): ReceivedEvent[]
   /** The newest id received, with an event or alone. */
   readonly lastId: number
   readonly comments: number
@@ -43,7 +43,7 @@ export async function listen(
     authorization: `Bearer ${token}`,
     ...(lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) }),
   }
-  const events: HeardEvent[] = []
+  const events: ReceivedEvent[] = []
   let [comments, lastId, rest, closed] = [0, 0, '', false]
   const outgoing = request(`${base}/api/v1${path}${query}`, { headers, agent: false })
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -98,7 +98,7 @@ export function heard(
   client: EventClient,
   event: string,
   fields: Readonly<Record<string, unknown>>,
-): Promise<HeardEvent> {
+): Promise<ReceivedEvent> {
   return eventually(`event ${event} with ${JSON.stringify(fields)}`, () =>
     client
       .of(event)

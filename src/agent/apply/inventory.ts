@@ -39,11 +39,11 @@ export async function readProcesses(engine: Engine, context: Context): Promise<E
     return { masterPid: ids.master, workerPid: ids.worker, connection }
   }
   const folder = engine.workingDirectory
-  const pids = folder === null ? nothingTold : await readPidsOnDisk(folder)
+  const pids = folder === null ? noPids : await readPidsOnDisk(folder)
   return { ...pids, connection }
 }
 
-const nothingTold = { masterPid: null, workerPid: null }
+const noPids = { masterPid: null, workerPid: null }
 
 /** Reads a cache's working directory; null for a file that does not exist or may not be read. */
 export async function readPidsOnDisk(

@@ -199,7 +199,7 @@ export class SourceChecks {
   }
 }
 
-type Told =
+type CheckOutcome =
   /** `isPassing`: the verdict may differ at the next attempt. */
   | { readonly kind: 'verdict'; readonly error: string | null; readonly isPassing: boolean }
   | { readonly kind: 'broken'; readonly reason: string }
@@ -208,7 +208,7 @@ function describeOutcome(
   outcome: PrivateRun<CompileVerdict>['outcome'],
   limits: CompileLimits,
   budget: CompileBudget | undefined,
-): Told {
+): CheckOutcome {
   if (outcome.kind === 'broken') return outcome
   const verdict = outcome.kind === 'done' ? outcome.result : outcome
   switch (verdict.kind) {

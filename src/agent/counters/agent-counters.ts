@@ -38,7 +38,7 @@ export class AgentCounters {
   readonly purges: CounterReader
   readonly #options: AgentCountersOptions
   readonly #reader: CounterReader
-  readonly #isTold: CounterSelection
+  readonly #isReported: CounterSelection
   readonly #sampler: CounterSampler
   readonly #observer: GroupObserver
   #listener: Listener | null = null
@@ -49,7 +49,7 @@ export class AgentCounters {
     this.#options = options
     const isSelected = selectCounters(options.config.furtherCounters)
     const isSimulated = options.config.engine.mode === 'simulated'
-    this.#isTold = isSimulated ? () => true : isSelected
+    this.#isReported = isSimulated ? () => true : isSelected
     this.#reader = createReader(options, (name) => isSelected(name) || isBackendFailure(name))
     this.purges = createReader(options, (name) => name === purgeCounter)
     this.#observer = new GroupObserver({
@@ -64,7 +64,7 @@ export class AgentCounters {
         this.#observer.note(now)
       },
       reader: this.#reader,
-      isTold: this.#isTold,
+      isReported: this.#isReported,
       send: (samples) => link.send(samples),
       isLinked: () => link.isLive,
       figures: options.figures,
@@ -80,7 +80,7 @@ export class AgentCounters {
     const reader: CounterReader = {
       read: async () => {
         const reading = await this.#reader.read()
-        return reading && narrowReading(reading, this.#isTold)
+        return reading && narrowReading(reading, this.#isReported)
       },
     }
     this.#listener = await startMetricsListener({ listen, reader, log })

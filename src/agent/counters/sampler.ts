@@ -28,7 +28,7 @@ interface SamplerOptions {
   readonly isLinked: () => boolean
   readonly figures: SampledFigures
   /** Only these counters are sent; others are read as well. */
-  readonly isTold: CounterSelection
+  readonly isReported: CounterSelection
   /** Called with each reading of the interval, whether or not it is sent. */
   readonly onReading: (now: CounterReading) => void
   readonly log: Logger
@@ -84,7 +84,7 @@ export class CounterSampler {
 
   #send(now: CounterReading, before: CounterReading | null, live: boolean): void {
     if (!this.#options.isLinked()) return
-    const counters = computeRates(before, narrowReading(now, this.#options.isTold))
+    const counters = computeRates(before, narrowReading(now, this.#options.isReported))
     if (counters.size === 0) return
     const hasFigures = this.#takesFigures && !live
     const rates = hasFigures ? new Map([...counters, ...this.#takeFigures(now)]) : counters

@@ -280,8 +280,8 @@ export class EngineWatch {
       ? done.join('; ')
       : `not healed yet: ${result.error ?? 'see the report'}`
     const healedAt = isHealed ? this.#isoNow() : null
-    const isSaid = drift.action !== ''
+    const isReported = drift.action !== ''
     this.#openDrift = isHealed ? null : { ...drift, action }
-    if (isHealed || !isSaid) this.#options.drifted({ ...drift, action, healedAt }, context)
+    if (isHealed || !isReported) this.#options.drifted({ ...drift, action, healedAt }, context)
   }
 }

@@ -19,7 +19,7 @@ import { startHealthListener } from './health-listener.js'
 import type { Listener } from '../host/open-listener.js'
 import { judgeHealth, servesDesired, type Health, type HealthFacts } from './judge-health.js'
 
-type ToldStanding = Pick<Welcome, 'draining' | 'behind'>
+type WelcomedStanding = Pick<Welcome, 'draining' | 'behind'>
 
 interface CacheHealthOptions {
   readonly listen: { readonly host: string; readonly port: number } | null
@@ -68,7 +68,7 @@ export class CacheHealth {
   }
 
   /** Takes the coordinator's fields, which earlier versions do not send. Draining is saved across restarts. */
-  async take({ draining = false, behind = false }: ToldStanding): Promise<void> {
+  async take({ draining = false, behind = false }: WelcomedStanding): Promise<void> {
     const { state } = this.#options
     const { record } = state
     this.#behind = behind

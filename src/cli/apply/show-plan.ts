@@ -74,10 +74,10 @@ async function describeUpdate(
 ): Promise<readonly string[]> {
   const { changes, takes } = step
   const plain = changes.filter(({ field }) => field !== 'sha').map(describeChange)
-  const isNobodys = sides.present.get(keyOf(step))?.managedBy === null
+  const isUnmanaged = sides.present.get(keyOf(step))?.managedBy === null
   const taken = takes
     ? ['    it becomes the set’s']
-    : isNobodys
+    : isUnmanaged
       ? ['    it was created by hand: --prune leaves it']
       : []
   const text = changes.some(({ field }) => field === 'sha')

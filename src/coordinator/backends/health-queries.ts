@@ -44,8 +44,11 @@ const deleteServed = prepareGiven(
 
 const writeServed = prepareGiven(
   {
-    ...({ agentId: 'bigint', vcl: 'text', backends: 'text' } as const),
-    ...({ omittedHealthy: 'bigint', omittedSick: 'bigint' } as const),
+    agentId: 'bigint',
+    vcl: 'text',
+    backends: 'text',
+    omittedHealthy: 'bigint',
+    omittedSick: 'bigint',
   },
   (given) => sql`
     insert into "servedVcls" ("agentId", vcl, backends, "omittedHealthy", "omittedSick")

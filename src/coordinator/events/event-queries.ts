@@ -55,8 +55,13 @@ export async function insertEvents(
 
 const insertAll = prepareGiven(
   {
-    ...({ id: 'bigint', createdAt: 'bigint', type: 'text', organizationId: 'bigint' } as const),
-    ...({ about: 'text', data: 'text', sharedData: 'text' } as const),
+    id: 'bigint',
+    createdAt: 'bigint',
+    type: 'text',
+    organizationId: 'bigint',
+    about: 'text',
+    data: 'text',
+    sharedData: 'text',
   },
   (given) => sql`
     insert into events (id, "createdAt", type, "organizationId", about, data, "sharedData")

@@ -48,12 +48,17 @@ const recordedColumns = sql`agents.id, agents."keyDigest", agents."desiredRevisi
 
 const updateConditions = prepareGiven(
   {
-    ...({ id: 'bigint', at: 'bigint', state: 'bigint', engineState: 'text' } as const),
-    ...({ engineError: 'text', effectiveRevision: 'bigint', lockedBecause: 'text' } as const),
+    id: 'bigint',
+    at: 'bigint',
+    state: 'bigint',
+    engineState: 'text',
+    engineError: 'text',
+    effectiveRevision: 'bigint',
+    lockedBecause: 'text',
     cachePid: 'bigint',
   },
   (given) => sql<RecordedHeartbeat>`
-    update agents set ${setHeard(given)},
+    update agents set ${setConnected(given)},
       "engineState" = ${given.engineState}, "engineError" = ${given.engineError},
       "effectiveRevision" = ${given.effectiveRevision}, "lockedBecause" = ${given.lockedBecause},
       "cacheRestarted" = case when agents."cachePid" <> ${given.cachePid} then 1 else agents."cacheRestarted" end,
@@ -66,11 +71,11 @@ const updateConditions = prepareGiven(
 const updateHeartbeats = prepareGiven(
   { id: 'bigint', at: 'bigint', state: 'bigint' },
   (given) => sql<RecordedHeartbeat>`
-    update agents set ${setHeard(given)}
+    update agents set ${setConnected(given)}
     ${given.from} where agents.id = ${given.id} returning ${recordedColumns}`,
 )
 
-function setHeard({ at, state }: Readonly<Record<'at' | 'state', RawBuilder<unknown>>>) {
+function setConnected({ at, state }: Readonly<Record<'at' | 'state', RawBuilder<unknown>>>) {
   return sql`"lastHeartbeatAt" = ${at}, state = ${state},
     "lastStateChangeAt" = case when agents.state = ${state} then agents."lastStateChangeAt" else ${at} end`
 }
@@ -168,8 +173,13 @@ export async function writeAttempts(
 
 const updateAttempts = prepareGiven(
   {
-    ...({ id: 'bigint', revision: 'bigint', result: 'text', error: 'text', at: 'bigint' } as const),
-    ...({ effectiveRevision: 'bigint', recordedRevision: 'bigint' } as const),
+    id: 'bigint',
+    revision: 'bigint',
+    result: 'text',
+    error: 'text',
+    at: 'bigint',
+    effectiveRevision: 'bigint',
+    recordedRevision: 'bigint',
   },
   (given) => sql`
     update agents set "attemptedRevision" = ${given.revision}, "attemptedResult" = ${given.result},

@@ -108,8 +108,13 @@ export async function writeReportedPlaces(
 
 const updateReported = prepareGiven(
   {
-    ...({ groupId: 'bigint', agentId: 'bigint', stage: 'bigint', state: 'text' } as const),
-    ...({ appliedRevision: 'bigint', candidateState: 'text', error: 'text' } as const),
+    groupId: 'bigint',
+    agentId: 'bigint',
+    stage: 'bigint',
+    state: 'text',
+    appliedRevision: 'bigint',
+    candidateState: 'text',
+    error: 'text',
     deployedAt: 'bigint',
   },
   (given) => sql`

@@ -13,7 +13,7 @@ import { inPieces } from '../store/in-pieces.js'
 import { visibleProblems, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import { toProblems, type Finding } from './make-problem.js'
-import { isToldOnce } from './told-once.js'
+import { isListedOnce } from './listed-once.js'
 
 export interface OpenProblems {
   /** Ordered by severity, then by age, the oldest first. */
@@ -39,7 +39,7 @@ export async function readOpenProblems(
     .where('objectType', 'in', types)
     .where(visibleProblems(scope))
     .$if(types.includes('deployment') && types.includes('vclgroup'), (rows) =>
-      rows.where(isToldOnce),
+      rows.where(isListedOnce),
     )
   const rows = await open
     .select(['objectType', 'objectId', 'objectName', 'organizationId', 'data', 'sharedData'])

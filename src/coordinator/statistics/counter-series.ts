@@ -24,7 +24,7 @@ export function openSeries(service: StateService, request: SeriesRequest) {
     readCounters: async (names: readonly string[]) =>
       (await readCounterSeries(service, request, names)).stats,
     /** Also returns the number of caches that have each row. */
-    readHeard: (names: readonly string[]) => readCounterSeries(service, request, names),
+    readMeasured: (names: readonly string[]) => readCounterSeries(service, request, names),
     readUsual: () => readUsualSeries(service, request),
     readGraph: (name: string) => readGraph(service, request, name),
   }

@@ -67,7 +67,7 @@ export function fleetSeriesRoute(service: StateService): Route {
         caches: await findCaches(service, actor, query),
       })
       const names = query.counters === undefined ? usual : readNames(query.counters)
-      return { status: 200, body: await source.readHeard(names) }
+      return { status: 200, body: await source.readMeasured(names) }
     },
   })
 }

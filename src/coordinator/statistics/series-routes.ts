@@ -61,7 +61,9 @@ export interface SeriesSubject<Found> extends Pick<Route, 'errorKey' | 'permissi
 export function seriesRoutes<Found>(subject: SeriesSubject<Found>): readonly Route[] {
   const { path, noun, errorKey, permission, readId, what, graphs = graphNames } = subject
   const common = {
-    ...({ method: 'GET', errorKey, permission } as const),
+    method: 'GET' as const,
+    errorKey,
+    permission,
     ...(readId ? { readId } : {}),
     find: (_: unknown, actor: Actor, id: number) => subject.find(actor, id),
   }

@@ -124,8 +124,8 @@ function followList<T extends Row>(
     const { error = null } = outcome
     update(({ rows }) => {
       // Existing rows stay: the page head already shows that the coordinator is unreachable.
-      const isTold = rows.length > 0 && error !== null && isTransient(error)
-      return { phase: 'ready', ...outcome, error: isTold ? null : error }
+      const isShownElsewhere = rows.length > 0 && error !== null && isTransient(error)
+      return { phase: 'ready', ...outcome, error: isShownElsewhere ? null : error }
     })
     retries.note(error)
     if (isReadAgain) void read()

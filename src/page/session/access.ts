@@ -78,11 +78,11 @@ export async function logOut(): Promise<void> {
   await renewing
   clearTimeout(timer)
   const isEnded = await endSession()
-  end(isEnded ? '' : notTold)
+  end(isEnded ? '' : sessionMayStay)
   notifyTabs(null)
 }
 
-const notTold =
+const sessionMayStay =
   'You are logged out here. The coordinator could not be reached: the session ends by itself when unused.'
 
 /** Returns true if the session has ended. */

@@ -30,7 +30,7 @@ export async function startTraffic(t: Test): Promise<{
 interface KnownSample {
   readonly at: number
   readonly live: boolean
-  readonly namesTold: boolean
+  readonly hasNames: boolean
   readonly rates: ReadonlyMap<string, number | null>
 }
 
@@ -44,7 +44,7 @@ export function listSamples({ received }: CoordinatorEnd): readonly KnownSample[
       return {
         at: sample.at,
         live: sample.live,
-        namesTold: sample.names !== undefined,
+        hasNames: sample.names !== undefined,
         rates: new Map(names.map((name, index) => [name, sample.values[index] ?? null])),
       }
     })

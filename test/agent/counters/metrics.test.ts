@@ -167,7 +167,7 @@ void t.test(
     const from = samples().length
     const reopenedAt = Date.now()
     await eventually('samples of the next link', () => samples().length > from)
-    t.ok(samples()[from]?.namesTold)
+    t.ok(samples()[from]?.hasNames)
     t.ok((samples()[from]?.at ?? 0) >= reopenedAt - 100, 'no samples were kept while disconnected')
   },
 )

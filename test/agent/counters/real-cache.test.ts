@@ -134,8 +134,12 @@ void t.test(
     const isKnown = () => samples().at(-1)?.rates.get('MAIN.client_req') === 0
     await eventually('a rate is known', isKnown)
     t.equal(samples()[0]?.rates.get('MAIN.client_req'), null, 'the first reading has no rate')
-    t.ok(samples()[0]?.namesTold)
-    t.equal(samples().filter(({ namesTold }) => namesTold).length <= 3, true, 'names are sent once')
+    t.ok(samples()[0]?.hasNames)
+    t.equal(
+      samples().filter(({ hasNames: namesTold }) => namesTold).length <= 3,
+      true,
+      'names are sent once',
+    )
 
     const settled = async (name: string, total: number) => {
       await eventually(`${name} ${total}`, () => count(name) >= 0.95 * total)
@@ -154,7 +158,7 @@ void t.test(
     const from = samples().length
     await runTestAgent(t, coordinator, attachTo(cache), { stateDir: agent.stateDir })
     await eventually('samples of the next agent', () => samples().length > from + 2 && isKnown())
-    t.ok(samples()[from]?.namesTold, 'a new link starts with the names')
+    t.ok(samples()[from]?.hasNames, 'a new link starts with the names')
     t.ok(count('MAIN.client_req') <= 420, 'restarts cause no spike')
     const rates = samples().flatMap((sample) => [...sample.rates.values()])
     t.ok(rates.every((rate) => rate === null || rate >= 0))

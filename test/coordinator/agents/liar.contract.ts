@@ -29,8 +29,8 @@ export async function liarContract(
   const liar = await enrol('liar')
   const honest = await enrol('honest')
 
-  sayAll(liar, nul)
-  sayAll(honest, 'right')
+  reportAll(liar, nul)
+  reportAll(honest, 'right')
 
   const readError = async ({ agentId }: { readonly agentId: number }) => {
     const agent = await findAgent(service.store.queries, all, agentId)
@@ -47,7 +47,7 @@ export async function liarContract(
 }
 
 /** Sends the text in each field that is stored as text. */
-function sayAll(agent: LinkAgent, text: string): void {
+function reportAll(agent: LinkAgent, text: string): void {
   const report = { instruction: 1, revision: 1, loaded: [text], changed: true, serving: [text] }
   const failures = [{ program: text, error: text }]
   agent.say({ kind: 'heartbeat', condition: { ...runningCondition, engineError: text } })

@@ -283,7 +283,7 @@ await t.test('enrolment', async (t) => {
       const token = await makeToken(service)
       const description = describe('newer', key('newer'), { agentVersion: '0.3.0' })
       const agent = await dial(host, linkHeaders.join(token, 'newer'))
-      agent.sayText(
+      agent.sendText(
         JSON.stringify({
           kind: 'hello',
           sequence: 1,
@@ -295,7 +295,9 @@ await t.test('enrolment', async (t) => {
       )
       const { agentId } = await agent.next('welcome')
 
-      agent.sayText(JSON.stringify({ kind: 'novelty', sequence: 2, traceId: 'trace-of-the-agent' }))
+      agent.sendText(
+        JSON.stringify({ kind: 'novelty', sequence: 2, traceId: 'trace-of-the-agent' }),
+      )
       agent.say({ kind: 'heartbeat', condition: runningCondition }, 3)
 
       const row = await findAgent(service.store.queries, all, agentId)

@@ -105,7 +105,7 @@ export interface LinkAgent {
   /** Code and reason, once closed. */
   readonly closed: () => { readonly code: number; readonly reason: string } | null
   say(message: Unsent, sequence?: number): void
-  sayText(text: string): void
+  sendText(text: string): void
   /** The next message of this kind that `next` has not returned before. */
   next<Kind extends CoordinatorToAgent['kind']>(
     kind: Kind,
@@ -155,7 +155,7 @@ export async function dial(
       sent = sequence
       socket.send(JSON.stringify({ traceId: 'trace-of-the-agent', ...message, sequence }))
     },
-    sayText: (text) => {
+    sendText: (text) => {
       socket.send(text)
     },
     next: async (kind) => {

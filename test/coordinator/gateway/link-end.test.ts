@@ -52,7 +52,7 @@ await t.test('a link is ended by', async (t) => {
 
   await t.test('a message over 1 MiB', async (t) => {
     const agent = await enrol()
-    agent.sayText(`"${'x'.repeat(1 << 20)}"`)
+    agent.sendText(`"${'x'.repeat(1 << 20)}"`)
     t.match(await agent.untilClosed(), { code: 1009 })
   })
 

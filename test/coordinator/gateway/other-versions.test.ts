@@ -23,11 +23,11 @@ for (const [version, name, known] of [
     const [hello = '', report = '', ...rest] = lines
     const agent = await dial(host, linkHeaders.join(await makeToken(service), name))
 
-    agent.sayText(hello)
+    agent.sendText(hello)
     const { agentId } = await agent.next('welcome')
     const apply = await agent.next('apply')
-    agent.sayText(report.replace('"instruction":1', `"instruction":${apply.sequence}`))
-    for (const line of rest) agent.sayText(line)
+    agent.sendText(report.replace('"instruction":1', `"instruction":${apply.sequence}`))
+    for (const line of rest) agent.sendText(line)
 
     const row = await eventually('the report and a heartbeat are in the row', async () => {
       const seen = await findAgent(service.store.queries, { kind: 'all' }, agentId)

@@ -43,7 +43,7 @@ async function setState({ controller }: Tenants, id: number, state: AgentState):
     .execute()
 }
 
-async function isToldToWhomItConcerns(t: Test, storeUrl: string): Promise<void> {
+async function checkVisibility(t: Test, storeUrl: string): Promise<void> {
   const tenants = await startTenants(t, { storeUrl, withEvents: true })
   const { controller, system } = tenants
   startFollowed(t, tenants)
@@ -125,7 +125,7 @@ async function isForgottenWhatComesAndGoes(t: Test, storeUrl: string): Promise<v
   t.equal(all.of('problem').length, 1)
 }
 
-async function isToldOfAStage(t: Test, storeUrl: string): Promise<void> {
+async function checkStageProblems(t: Test, storeUrl: string): Promise<void> {
   const tenants = await startTenants(t, { storeUrl, withEvents: true })
   const { controller, system } = tenants
   const { store } = controller.service
@@ -184,7 +184,7 @@ async function isToldOfAStage(t: Test, storeUrl: string): Promise<void> {
 }
 
 /** Rows as the follower writes them. */
-async function isToldOnceOfADeployment(t: Test, storeUrl: string): Promise<void> {
+async function checkSharedProblems(t: Test, storeUrl: string): Promise<void> {
   const { controller } = await startTenants(t, { storeUrl })
   const { queries } = controller.service.store
   const file = await addFile(queries, 'main')
@@ -255,9 +255,9 @@ async function isToldOnceOfADeployment(t: Test, storeUrl: string): Promise<void>
 }
 
 void t.test('on SQLite', async (t) => {
-  await t.test('deployment problems once', (t) => isToldOnceOfADeployment(t, 'sqlite::memory:'))
-  await t.test('problems of a stage', (t) => isToldOfAStage(t, 'sqlite::memory:'))
-  await t.test('problems by permission', (t) => isToldToWhomItConcerns(t, 'sqlite::memory:'))
+  await t.test('deployment problems once', (t) => checkSharedProblems(t, 'sqlite::memory:'))
+  await t.test('problems of a stage', (t) => checkStageProblems(t, 'sqlite::memory:'))
+  await t.test('problems by permission', (t) => checkVisibility(t, 'sqlite::memory:'))
   await t.test('no transient problems', (t) => isForgottenWhatComesAndGoes(t, 'sqlite::memory:'))
 })
 
@@ -269,8 +269,8 @@ void t.test('on PostgreSQL', async (t) => {
     await postgres.storeUrl(),
     await postgres.storeUrl(),
   ]
-  await t.test('problems by permission', (t) => isToldToWhomItConcerns(t, urls[0] ?? ''))
+  await t.test('problems by permission', (t) => checkVisibility(t, urls[0] ?? ''))
   await t.test('no transient problems', (t) => isForgottenWhatComesAndGoes(t, urls[1] ?? ''))
-  await t.test('problems of a stage', (t) => isToldOfAStage(t, urls[2] ?? ''))
-  await t.test('deployment problems once', (t) => isToldOnceOfADeployment(t, urls[3] ?? ''))
+  await t.test('problems of a stage', (t) => checkStageProblems(t, urls[2] ?? ''))
+  await t.test('deployment problems once', (t) => checkSharedProblems(t, urls[3] ?? ''))
 })

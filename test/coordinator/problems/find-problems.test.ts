@@ -16,7 +16,7 @@ import { deploymentStates } from '../../../src/resources/deployment.js'
 import { invalidationStates } from '../../../src/resources/invalidation.js'
 import { concernedMost, problemCodes, worstSeverity } from '../../../src/resources/problem.js'
 import { rolloutStates } from '../../../src/resources/rollout.js'
-import { agents, groups, isTold, nowMs } from './problem-world.js'
+import { agents, groups, isComplete, nowMs } from './problem-world.js'
 
 const { Down, Failing, Locked } = agentStates
 const isIll = (state: number): boolean => [Down, Failing, Locked].some((ill) => ill === state)
@@ -33,7 +33,7 @@ void t.test(
         return (
           found.length ===
             Number(isIll(agent.state)) + Number(drifts) + Number(lacksLog) + Number(drains) &&
-          found.every((one) => isTold(one) && one.sinceMs !== null)
+          found.every((one) => isComplete(one) && one.sinceMs !== null)
         )
       }),
     )
@@ -75,7 +75,7 @@ void t.test('a group has problems exactly when its state is not a good one', (t)
         [Degraded, Error, Orphan].some((bad) => bad === group.state) ||
         (group.state === Inactive && group.failedDeploy !== null)
       return (
-        found.every(isTold) &&
+        found.every(isComplete) &&
         codes.size === found.length &&
         found.length > 0 === mustBe &&
         (group.state !== Active || found.length === 0) &&
@@ -110,7 +110,7 @@ void t.test('a stage has a problem exactly when one of its places is in trouble'
       const isBad = places.some(({ state, agentState }) => state === 'failed' || isIll(agentState))
       const found = findStageProblems(places, 'shop')
       const goesBack = found.every(({ remedy }) => !remedy.includes('rollback'))
-      return found.every(isTold) && goesBack && found.length > 0 === isBad
+      return found.every(isComplete) && goesBack && found.length > 0 === isBad
     }),
   )
   t.end()
@@ -131,7 +131,7 @@ void t.test('a deployment has each code of its groups once, with all their objec
             .map(({ type, id }) => `${type} ${id}`),
         )
       return (
-        joined.every(isTold) &&
+        joined.every(isComplete) &&
         new Set(codes).size === codes.length &&
         all.every(({ code }) => codes.includes(code)) &&
         joined.every(({ code, objects = [] }) => objects.length === objectsOf(code).size)
@@ -148,7 +148,7 @@ void t.test('an invalidation has a problem when caches did not execute it', (t) 
     const found = findInvalidationProblems(entry, { state, done: 1, total: 3 })
     const isBad = [Failed, Retrying, Waiting].some((bad) => bad === state)
     t.equal(found.length, Number(isBad), String(state))
-    t.ok(found.every(isTold))
+    t.ok(found.every(isComplete))
   }
   t.end()
 })
@@ -187,7 +187,7 @@ void t.test('a certificate has problems exactly when its state is not a good one
     const isBad = [Degraded, Error, Orphan].some((bad) => bad === state)
     const found = findCertificateProblems(judged, nowMs)
     t.equal(found.length > 0, isBad, String(state))
-    t.ok(found.every(isTold))
+    t.ok(found.every(isComplete))
     const failed = findCertificateProblems({ ...judged, deployError: 'it refused' }, nowMs)
     t.ok(failed.some(({ code }) => code === 'load-failed'))
   }
@@ -230,7 +230,7 @@ void t.test('a rollout has a problem only while it is paused', (t) => {
     for (const isHeld of [false, true]) {
       const judged = { id: 3, state, isHeld, pausedAt: 5, group, reason: 'paused by anna' }
       const found = findRolloutProblems(judged)
-      t.ok(found.every(isTold))
+      t.ok(found.every(isComplete))
       t.equal(found.length, state === rolloutStates.Paused ? 1 : 0)
       for (const { code, remedy, sinceMs } of found) {
         t.match({ code, sinceMs }, { code: 'rollout-paused', sinceMs: 5 })

@@ -84,7 +84,7 @@ export const groups: fc.Arbitrary<JudgedPlaces> = fc
   })
 
 /** What must hold for every finding. */
-export function isTold({ message, remedy, sinceMs }: Finding): boolean {
+export function isComplete({ message, remedy, sinceMs }: Finding): boolean {
   const isLine = [message, remedy].every((one) => one.length > 10 && !one.includes('\n'))
   return isLine && message.length < 500 && (sinceMs === null || sinceMs <= nowMs)
 }

@@ -12,7 +12,9 @@ import { addAgent, addDeployment, addTag } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
 const record = {
-  ...({ at: '2026-01-02T03:04:05.678Z', result: 'adopted', error: null } as const),
+  at: '2026-01-02T03:04:05.678Z',
+  result: 'adopted' as const,
+  error: null,
   group: { id: 7, name: 'site' },
 }
 const told = { msg: 'adopted', traceId: 'abcdefgh', at: 5 }

@@ -25,7 +25,9 @@ async function areBounded(t: Test, { ann, controller }: Scene): Promise<void> {
   const at = await addWebhook(ann, { name: 'full', url: receiver.url })
   const webhookId = Number(at.split('/').at(-1))
   const early = numbered('early', webhookLimits.waiting - 2).map((name) => ({
-    ...({ webhookId, type: 'deployment', at: 0 } as const),
+    webhookId,
+    type: 'deployment',
+    at: 0,
     data: JSON.stringify({ name }),
   }))
   await insertDeliveries(queries, early)

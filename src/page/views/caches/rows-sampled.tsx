@@ -20,7 +20,7 @@ const settleMs = 400
 /** After this time without samples, the last sample of a cache no longer counts as current. */
 const staleMs = 20_000
 
-interface Heard {
+interface TimedRates {
   readonly rates: Rates
   /** By the browser's clock. */
   readonly atMs: number
@@ -34,7 +34,7 @@ const drawn = signal<readonly number[]>([])
 const isHidden = signal(false)
 const asked = computed(() => (isHidden.value ? none : drawn.value))
 const none: readonly number[] = []
-const samples = new Map<number, Signal<Heard | null>>()
+const samples = new Map<number, Signal<TimedRates | null>>()
 const known = signal<ReadonlyMap<number, Rates> | null>(null)
 let settling: ReturnType<typeof setTimeout> | undefined
 
@@ -104,13 +104,13 @@ function useCellText(of: Cache, format: (rates: Rates) => string) {
 }
 
 /** While the coordinator is unreachable, the last sample stays, in grey with its age. */
-function findNewest(heard: Heard | null, before: Rates | undefined): Rates | null {
-  if (!heard) return before ?? null
-  const isStale = awaySince.value === null && now.value - heard.atMs > staleMs
-  return isStale ? null : heard.rates
+function findNewest(sample: TimedRates | null, before: Rates | undefined): Rates | null {
+  if (!sample) return before ?? null
+  const isStale = awaySince.value === null && now.value - sample.atMs > staleMs
+  return isStale ? null : sample.rates
 }
 
-function useSample(id: number): Signal<Heard | null> {
+function useSample(id: number): Signal<TimedRates | null> {
   useEffect(() => {
     cells.set(id, (cells.get(id) ?? 0) + 1)
     settle()
@@ -124,8 +124,8 @@ function useSample(id: number): Signal<Heard | null> {
   return placeOf(id)
 }
 
-function placeOf(id: number): Signal<Heard | null> {
-  const place = samples.get(id) ?? signal<Heard | null>(null)
+function placeOf(id: number): Signal<TimedRates | null> {
+  const place = samples.get(id) ?? signal<TimedRates | null>(null)
   samples.set(id, place)
   return place
 }

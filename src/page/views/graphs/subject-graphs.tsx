@@ -93,7 +93,7 @@ function Charts({ read, marks, subject, isLive, onZoom }: ChartsProps) {
           {graphs.map((graph) => (
             <GraphChart key={graph.title} graph={graph} {...shared} />
           ))}
-          {isSeveral(subject) && <HeardChart {...shared} />}
+          {isSeveral(subject) && <MeasuredChart {...shared} />}
         </div>
       )}
     </>
@@ -167,7 +167,7 @@ function TrafficCharts(shared: SharedProps) {
 
 const reportingLabels = ['Caches']
 
-function HeardChart({ read, ...rest }: SharedProps) {
+function MeasuredChart({ read, ...rest }: SharedProps) {
   const columns = useMemo(() => alignSeries([read.heard]), [read.heard])
   return (
     <Chart

@@ -5,8 +5,11 @@ import { unknown } from '../../parts/quantity.js'
 import type { Tone } from '../../parts/tone-of-state.js'
 
 const clock = new Intl.DateTimeFormat(undefined, {
-  ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
-  ...({ fractionalSecondDigits: 3, hourCycle: 'h23' } as const),
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hourCycle: 'h23',
 })
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const duration = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 })

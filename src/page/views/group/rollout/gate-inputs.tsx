@@ -71,8 +71,8 @@ function OneGate({ row, at, error, owner, remove }: OneGateProps) {
     ...input,
     place: findPlace(error, `rollout.gates[${at}]`, input.key),
   }))
-  const isTold = inputs.some(({ place }) => isAbout(error, place))
-  const isWrong = !isTold && isAbout(error, `rollout.gates[${at}]`)
+  const isShownAtInput = inputs.some(({ place }) => isAbout(error, place))
+  const isWrong = !isShownAtInput && isAbout(error, `rollout.gates[${at}]`)
   return (
     <div class="rollout-gate" role="group" aria-label={`Gate ${nameGate(name)}`}>
       <div class="rollout-gate-head">

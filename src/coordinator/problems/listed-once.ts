@@ -25,4 +25,4 @@ const ofDeployment = sql`"openProblems"."objectType" = 'deployment' and ("openPr
   select counted."deploymentId", counted.code from ${groupProblems} as counted where not (${isOfDeployment}))`
 
 /** For callers who may read both types. */
-export const isToldOnce = sql<SqlBool>`not (${ofGroup}) and not (${ofDeployment})`
+export const isListedOnce = sql<SqlBool>`not (${ofGroup}) and not (${ofDeployment})`
