@@ -70,7 +70,7 @@ function readGreeting(stream: Duplex, decoder: ReplyDecoder, options: HandshakeO
     const [reply] = replies
     if (decoder.failure) fail(decoder.failure)
     else if (replies.length > 1 || (reply && !decoder.isBetweenReplies))
-      fail(new ManagementPortError('garbled', 'the cache said more than it was asked'))
+      fail(new ManagementPortError('garbled', 'the cache sent more than the handshake has'))
     else if (reply) {
       stream.pause()
       settle(reply)

@@ -134,8 +134,8 @@ function run(folder, command, ...words) {
   const options = { cwd: folder, encoding: 'utf8', maxBuffer: 256 << 20 }
   const { status, stdout, stderr, error } = spawnSync(command, words, options)
   if (status === 0) return
-  const said = `${stdout ?? ''}${stderr ?? ''}`.slice(-keptCharacters)
-  throw new Error(`${command} ${words.join(' ')}: ${error?.message ?? `${status}\n${said}`}`)
+  const output = `${stdout ?? ''}${stderr ?? ''}`.slice(-keptCharacters)
+  throw new Error(`${command} ${words.join(' ')}: ${error?.message ?? `${status}\n${output}`}`)
 }
 
 export function checkNames(names) {

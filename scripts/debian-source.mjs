@@ -9,7 +9,7 @@ import { join } from 'node:path'
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 const usualArchive = 'http://deb.debian.org/debian'
 
-/** Its path, in `work`. Throws with what apt said. */
+/** Its path, in `work`. Throws with the output of apt. */
 export function fetchDebianSource({ package: name, version, suite }, work) {
   const options = prepareApt(work, suite)
   apt(work, 'apt-get', ...options, '-qq', 'update')

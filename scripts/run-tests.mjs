@@ -4,7 +4,7 @@
  * all of them (`build-tests.mjs`); with `--apart` first, from what the compiler made of each, for who measures that (`coverage.mjs`).
  *
  * Files have passed when their process ended with 0 and its output (TAP) is whole. Of others all is shown but what passed;
- * everything that was said is in `dist/test-results` afterwards.
+ * everything printed is in `dist/test-results` afterwards.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -165,16 +165,16 @@ function readTimes() {
 
 async function runGroup(group, share) {
   const begunAt = performance.now()
-  const { said, end } = await run(group, share)
+  const { output, end } = await run(group, share)
   const seconds = ((performance.now() - begunAt) / 1000).toFixed(1)
-  const wrong = judge(said, end)
+  const wrong = judge(output, end)
   const named = group.join(' ')
-  sum.assertions += Number(/^# \{ total: (\d+)/m.exec(said)?.[1] ?? 0)
-  sum.skipped += said.split('\n').filter(isSkipped).length
-  keep(group[0], said)
+  sum.assertions += Number(/^# \{ total: (\d+)/m.exec(output)?.[1] ?? 0)
+  sum.skipped += output.split('\n').filter(isSkipped).length
+  keep(group[0], output)
   if (wrong === undefined) say(`${seconds.padStart(6)} s  ${named}`)
   else {
-    const failures = nameSources(leaveOutPassed(said))
+    const failures = nameSources(leaveOutPassed(output))
     failed.push(`${named}\n${excerptFirst(failures)}`)
     say(`${failures}\nFAILED after ${seconds} s  ${named}: ${wrong}`)
   }
@@ -197,10 +197,10 @@ function run(group, share) {
     },
   })
   running.add(child)
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {
-      said = (said + text).slice(-keptCharacters)
+      output = (output + text).slice(-keptCharacters)
     })
   // tap ends a file that takes too long itself; a loop without end does not let it.
   const killer = setTimeout(() => child.kill('SIGKILL'), (limitSeconds + 30) * 1000)
@@ -208,7 +208,7 @@ function run(group, share) {
     const finish = (end) => {
       clearTimeout(killer)
       running.delete(child)
-      resolve({ said, end })
+      resolve({ output, end })
     }
     child.once('error', (error) => finish(error.message))
     child.once('close', (code, signal) => finish(signal ?? code))
@@ -216,12 +216,12 @@ function run(group, share) {
 }
 
 /** Answers what is wrong, if anything is. */
-function judge(said, end) {
+function judge(output, end) {
   if (end !== 0) return `its process ended with ${end}`
-  const planned = Number(/^1\.\.(\d+)/m.exec(said)?.[1] ?? 0)
-  const passed = said.match(/^ok \d+/gm)?.length ?? 0
+  const planned = Number(/^1\.\.(\d+)/m.exec(output)?.[1] ?? 0)
+  const passed = output.match(/^ok \d+/gm)?.length ?? 0
   if (planned === 0) return 'it has no test'
-  if (/^not ok|^Bail out!/m.test(said)) return 'a test failed'
+  if (/^not ok|^Bail out!/m.test(output)) return 'a test failed'
   return passed === planned ? undefined : `${passed} of ${planned} tests passed`
 }
 
@@ -229,8 +229,8 @@ function isSkipped(line) {
   return /^\s*ok /.test(line) && / # (?:SKIP|TODO)/i.test(line)
 }
 
-function leaveOutPassed(said) {
-  return said
+function leaveOutPassed(output) {
+  return output
     .split('\n')
     .filter((line) => !/^\s*ok \d+/.test(line))
     .join('\n')
@@ -243,11 +243,11 @@ function excerptFirst(failures) {
 }
 
 /** Lines and columns of the bundle become those of the sources. */
-function nameSources(said) {
-  if (isApart) return said
+function nameSources(output) {
+  if (isApart) return output
   const bundle = join(root, 'dist', 'tests', 'tests.js')
   const map = new SourceMap(JSON.parse(readFileSync(`${bundle}.map`, 'utf8')))
-  return said
+  return output
     .replaceAll(`${root}/`, '')
     .replaceAll(/\bdist\/tests\/tests\.js:(\d+):(\d+)/g, (whole, line, column) => {
       const { originalSource, originalLine, originalColumn } = map.findEntry(line - 1, column - 1)
@@ -256,10 +256,10 @@ function nameSources(said) {
     })
 }
 
-function keep(file, said) {
+function keep(file, output) {
   const path = join(results, `${file}.tap`)
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, said)
+  writeFileSync(path, output)
 }
 
 function say(text) {

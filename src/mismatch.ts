@@ -87,9 +87,9 @@ interface Listing {
  * are listed. `whole` names the value itself.
  */
 export function describeMismatch(mismatches: readonly Mismatch[], whole = 'the body'): string {
-  const said = mismatches.filter(({ keyword }) => keyword !== 'anyOf' && keyword !== 'not')
-  const depth = Math.max(0, ...said.map(depthOf))
-  const deepest = said.filter((mismatch) => depthOf(mismatch) === depth)
+  const meant = mismatches.filter(({ keyword }) => keyword !== 'anyOf' && keyword !== 'not')
+  const depth = Math.max(0, ...meant.map(depthOf))
+  const deepest = meant.filter((mismatch) => depthOf(mismatch) === depth)
   const [first] = deepest
   if (first === undefined) return 'the value does not fit'
   const texts = deepest

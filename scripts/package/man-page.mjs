@@ -45,8 +45,8 @@ function printText(text) {
   for (const line of text.split('\n')) {
     if (/^ {2}\S/.test(line)) {
       const [term, ...about] = line.trim().split('  ')
-      const said = about.join('  ').trim()
-      lines.push('.TP', `.B ${escapeText(term)}`, ...(said ? [escapeText(said)] : []))
+      const summary = about.join('  ').trim()
+      lines.push('.TP', `.B ${escapeText(term)}`, ...(summary ? [escapeText(summary)] : []))
     } else if (line.startsWith(' ')) lines.push(escapeText(line.trim()))
     else if (line !== '') lines.push(...(lines.length === 0 ? ['.PP'] : []), escapeText(line))
   }

@@ -7,7 +7,7 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
 const keptCharacters = 4_000
 
-/** What it printed. Throws with what it said when it fails. */
+/** What it printed. Throws with its output when it fails. */
 export function run(command, words, options = {}) {
   const { status, stdout, stderr, error } = spawnSync(command, words, {
     encoding: 'utf8',
@@ -15,8 +15,8 @@ export function run(command, words, options = {}) {
     ...options,
   })
   if (status === 0) return stdout
-  const said = error?.message ?? `${status}\n${`${stdout}${stderr}`.slice(-keptCharacters)}`
-  throw new Error(`${command} ${words.join(' ')}: ${said}`)
+  const reason = error?.message ?? `${status}\n${`${stdout}${stderr}`.slice(-keptCharacters)}`
+  throw new Error(`${command} ${words.join(' ')}: ${reason}`)
 }
 
 /** The first of these that is installed and can do it. */

@@ -200,7 +200,7 @@ const gateAnswer = {
   verdict: { kind: 'words', of: gateVerdicts },
   reason: {
     ...textOrNull,
-    description: 'Why it is inconclusive, or what a probe got or a webhook said',
+    description: 'Why it is inconclusive, or the answer of a probe or webhook',
   },
   at: time,
 } as const satisfies Fields

@@ -67,9 +67,9 @@ YAML
 
 /** The mark in the cache's response, else its status. */
 export async function fetchSite(machine: Machine): Promise<string> {
-  const { said } = await machine.run(`curl -s -o /dev/null -D - ${site}`)
+  const { output } = await machine.run(`curl -s -o /dev/null -D - ${site}`)
   return (
-    /^X-Marker: (.*?)\r?$/im.exec(said)?.[1] ?? /^HTTP\/1\.1 (\d+)/.exec(said)?.[1] ?? 'nothing'
+    /^X-Marker: (.*?)\r?$/im.exec(output)?.[1] ?? /^HTTP\/1\.1 (\d+)/.exec(output)?.[1] ?? 'nothing'
   )
 }
 
@@ -84,8 +84,8 @@ export async function untilServing(machine: Machine, mark: string): Promise<void
 /** According to the coordinator. */
 export async function untilRunning(machine: Machine): Promise<void> {
   await eventually('the agent is Running', async () => {
-    const { said } = await machine.run('cachefleet agents list')
-    if (!/^\d+ +edge +Running +running /m.test(said)) throw new Error(said)
+    const { output } = await machine.run('cachefleet agents list')
+    if (!/^\d+ +edge +Running +running /m.test(output)) throw new Error(output)
     return true
   })
 }

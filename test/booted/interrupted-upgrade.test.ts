@@ -14,17 +14,17 @@ import { startMachine } from './machine.js'
 
 const machine = await startMachine(t)
 /** Kills dpkg and everything it started after this many reports. */
-const killer = `said=0
+const killer = `output=0
 while read -r line; do
-  said=$((said + 1))
-  echo "$line" >> /root/said
-  [ "$said" -lt "$1" ] || kill -KILL 0
+  output=$((output + 1))
+  echo "$line" >> /root/output
+  [ "$output" -lt "$1" ] || kill -KILL 0
 done
 `
 /** Of a shell: 128 and the signal's number. */
 const killedCode = 137
 const upgrade = (killAfter: number): string =>
-  `rm -f /root/said; setsid --wait dpkg --status-logger='sh /root/killer ${killAfter}' -i /root/current/*.deb`
+  `rm -f /root/output; setsid --wait dpkg --status-logger='sh /root/killer ${killAfter}' -i /root/current/*.deb`
 
 await install(machine, 'lower')
 await startCoordinator(machine)
@@ -35,7 +35,7 @@ await machine.must(`cat > /root/killer <<'SH'\n${killer}SH\n`)
 void t.test('an upgrade killed after any of its steps can be repaired', async (t) => {
   const { cache } = await readPids(machine)
   await machine.must(upgrade(1_000))
-  const steps = (await machine.must('cat /root/said')).trim().split('\n')
+  const steps = (await machine.must('cat /root/output')).trim().split('\n')
   let killed = 0
   for (const [index, step] of steps.entries()) {
     if (!step.startsWith('status:')) continue
@@ -50,8 +50,8 @@ void t.test('an upgrade killed after any of its steps can be repaired', async (t
     await install(machine, 'current')
     t.equal((await machine.must('dpkg --audit')).trim(), '')
     await eventually('the agent is started again', async () => {
-      const { said } = await machine.run('systemctl is-active cachefleet-agent')
-      return said === 'active\n'
+      const { output } = await machine.run('systemctl is-active cachefleet-agent')
+      return output === 'active\n'
     })
     t.equal(await fetchSite(machine), 'kept')
   }

@@ -17,7 +17,7 @@ export interface TestEnd {
 export interface Ran {
   readonly code: number
   /** Standard output and standard error, in order. */
-  readonly said: string
+  readonly output: string
 }
 
 export interface Machine {
@@ -79,24 +79,24 @@ class BootedMachine implements Machine {
     const child = spawn('setpriv', ['--pdeathsig', 'TERM', 'systemd-nspawn', ...this.#words()], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    let said = ''
+    let output = ''
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => {
-        said = (said + text).slice(-4_000)
+        output = (output + text).slice(-4_000)
       })
-    child.once('error', (error) => (said += error.message))
+    child.once('error', (error) => (output += error.message))
     this.#process = child
     const boot = async (): Promise<boolean> => {
       if (child.exitCode !== null || child.signalCode !== null) return true
       this.#leader = await readChild(child.pid ?? 0)
-      const { said: state } = await this.run('systemctl is-system-running')
+      const { output: state } = await this.run('systemctl is-system-running')
       return /^(?:running|degraded)$/m.test(state)
     }
     await eventually('the machine is booted', boot, bootTimeoutMs).catch((error: unknown) => {
-      throw new Error(`systemd-nspawn does not boot Debian here: ${said}`, { cause: error })
+      throw new Error(`systemd-nspawn does not boot Debian here: ${output}`, { cause: error })
     })
     if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`systemd-nspawn cannot boot Debian here: ${said}`)
+      throw new Error(`systemd-nspawn cannot boot Debian here: ${output}`)
   }
 
   #words(): string[] {
@@ -114,15 +114,15 @@ class BootedMachine implements Machine {
       const limits = { timeout: runTimeoutMs, maxBuffer: outputLimitBytes }
       execFile('nsenter', [...inside, ...shell], limits, (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
-        resolve({ code, said: `${stdout}${stderr}` })
+        resolve({ code, output: `${stdout}${stderr}` })
       })
     })
   }
 
   async must(script: string): Promise<string> {
-    const { code, said } = await this.run(script)
-    if (code !== 0) throw new Error(`ended with ${code}: ${script}\n${said}`)
-    return said
+    const { code, output } = await this.run(script)
+    if (code !== 0) throw new Error(`ended with ${code}: ${script}\n${output}`)
+    return output
   }
 
   async stop(): Promise<void> {

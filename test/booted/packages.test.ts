@@ -30,8 +30,8 @@ void t.test(
     t.match((await must('cat /proc/net/dev')).match(/^ *\w+:/gm)?.join(), /^ *lo:$/)
     await install(machine, 'lower')
     for (const unit of ['cachefleet-agent', 'cachefleet-coordinator']) {
-      t.match(await run(`systemctl is-active ${unit}`), { code: 3, said: 'inactive' }, unit)
-      t.match(await run(`systemctl is-enabled ${unit}`), { code: 1, said: 'disabled' }, unit)
+      t.match(await run(`systemctl is-active ${unit}`), { code: 3, output: 'inactive' }, unit)
+      t.match(await run(`systemctl is-enabled ${unit}`), { code: 1, output: 'disabled' }, unit)
     }
     t.match(await must('id cachefleet'), /\(varnish\)/)
     t.match(await must('id cachefleet-coordinator'), /^uid=\d+\(cachefleet-coordinator\)/)
@@ -59,8 +59,8 @@ void t.test('from a join token to a served site', async (t) => {
 
 void t.test('the units are hardened, and the daemons are denied nothing they need', async (t) => {
   for (const unit of ['cachefleet-agent', 'cachefleet-coordinator']) {
-    const said = await must(`systemd-analyze security --no-pager ${unit}.service`)
-    const exposure = Number(/Overall exposure level for \S+: ([\d.]+)/.exec(said)?.[1])
+    const output = await must(`systemd-analyze security --no-pager ${unit}.service`)
+    const exposure = Number(/Overall exposure level for \S+: ([\d.]+)/.exec(output)?.[1])
     t.ok(exposure <= exposureLimit, `${unit}: ${exposure}`)
   }
   const log = await must('journalctl --no-pager -o cat -u cachefleet-agent')
@@ -103,14 +103,14 @@ void t.test('an upgrade restarts the daemons but not the cache', async (t) => {
   await install(machine, 'current')
   await untilRunning(machine)
   await must('rm /run/ask')
-  t.same([...new Set((await asked).said.trim().split('\n'))], ['200'], 'no request failed')
+  t.same([...new Set((await asked).output.trim().split('\n'))], ['200'], 'no request failed')
   const after = await readPids(machine)
   t.equal(after.cache, before.cache)
   t.not(after.agent, before.agent)
   t.not(after.coordinator, before.coordinator)
   t.equal(await fetchSite(machine), 'second')
-  const { said } = await run("dpkg-query -W -f '${Version}\\n' 'cachefleet*' | sort -u")
-  t.notMatch(said, '0.0.1')
+  const { output } = await run("dpkg-query -W -f '${Version}\\n' 'cachefleet*' | sort -u")
+  t.notMatch(output, '0.0.1')
 })
 
 void t.test(
@@ -123,7 +123,7 @@ void t.test(
     await machine.start()
     await untilServing(machine, 'second')
     t.match(await must('systemctl is-active cachefleet-agent'), /^active$/m)
-    t.match(await run('systemctl is-active cachefleet-coordinator'), { said: /^inactive$/m })
+    t.match(await run('systemctl is-active cachefleet-coordinator'), { output: /^inactive$/m })
     await must('systemctl enable --now cachefleet-coordinator')
     await untilRunning(machine)
     await deploy(machine, 'third')

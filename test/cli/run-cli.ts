@@ -45,10 +45,10 @@ export function sessionFile({ XDG_CONFIG_HOME: folder = '' }: Environment): stri
 /** Runs the program as users do; resolves when it has ended. */
 export async function run(words: readonly string[], options: RunOptions): Promise<Ran> {
   const child = startClient(words, options.environment)
-  const said = listen(child)
+  const texts = listen(child)
   child.stdin?.on('error', () => undefined) // it may end without reading
   child.stdin?.end(options.input)
-  return { code: await endOf(child), ...said }
+  return { code: await endOf(child), ...texts }
 }
 
 /** Ends with the test at the latest. */
@@ -70,10 +70,10 @@ export function endOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
 }
 
 function listen(child: ChildProcess): { out: string; err: string } {
-  const said = { out: '', err: '' }
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.err += text))
-  return said
+  const texts = { out: '', err: '' }
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (texts.out += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (texts.err += text))
+  return texts
 }
 
 /** The same program without starting a process. */
@@ -83,9 +83,9 @@ export async function call(words: readonly string[], options: RunOptions): Promi
   const stdout = makeStream(terminal)
   const stderr = makeStream(terminal)
   stdin.end(input)
-  const said = { out: '', err: '' }
-  stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-  stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+  const texts = { out: '', err: '' }
+  stdout.setEncoding('utf8').on('data', (text: string) => (texts.out += text))
+  stderr.setEncoding('utf8').on('data', (text: string) => (texts.err += text))
   const code = await runProgram(words, {
     environment,
     // These have all stream features that the program uses.
@@ -96,7 +96,7 @@ export async function call(words: readonly string[], options: RunOptions): Promi
     setInterruptMessage: () => undefined, // signals are for processes
   })
   await new Promise((resume) => setImmediate(resume)) // lets pending output arrive
-  return { code, ...said }
+  return { code, ...texts }
 }
 
 function makeStream(isTTY: boolean): PassThrough & { readonly isTTY: boolean } {

@@ -19,11 +19,11 @@ function watch(environment: Environment, ...words: string[]) {
     ['stats', 'agents', 'edge', 'client_req', ...words, '--watch'],
     environment,
   )
-  const said = { out: '', err: '' }
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+  const printed = { out: '', err: '' }
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (printed.out += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (printed.err += text))
   return {
-    said,
+    printed,
     interrupt: () => {
       child.kill('SIGINT')
       return endOf(child)
@@ -53,21 +53,22 @@ void t.test('each new point is printed once, also after a coordinator outage', a
   const table = watch(environment)
 
   const header = 'counter,time,value\r\n'
-  await eventually('all known points', () => csv.said.out === header + line(1) + line(2))
-  await eventually('two answers', () => json.said.out.split('\n').length > 2)
-  await eventually('two tables', () => table.said.out.split('COUNTER').length > 2)
+  await eventually('all known points', () => csv.printed.out === header + line(1) + line(2))
+  await eventually('two answers', () => json.printed.out.split('\n').length > 2)
+  await eventually('two tables', () => table.printed.out.split('COUNTER').length > 2)
   proxy.setFault('refuse')
-  for (const { said } of [csv, json, table])
-    await eventually('it reports the outage', () => said.err.endsWith('; trying again\n'))
+  for (const { printed } of [csv, json, table])
+    await eventually('it reports the outage', () => printed.err.endsWith('; trying again\n'))
   record(3)
   proxy.setFault('none')
-  await eventually('the new point', () => csv.said.out === header + line(1) + line(2) + line(3))
-  for (const { said } of [csv, json, table]) t.match(said.err, /^cachefleet: .*; trying again\n$/)
+  await eventually('the new point', () => csv.printed.out === header + line(1) + line(2) + line(3))
+  for (const { printed } of [csv, json, table])
+    t.match(printed.err, /^cachefleet: .*; trying again\n$/)
 
   t.same(await Promise.all([csv, json, table].map(({ interrupt }) => interrupt())), [130, 130, 130])
-  for (const text of json.said.out.trimEnd().split('\n'))
+  for (const text of json.printed.out.trimEnd().split('\n'))
     t.match(JSON.parse(text), { stats: [{ counter: 'client_req' }] })
-  t.notMatch(table.said.out, '\x1b', 'only terminals are cleared')
+  t.notMatch(table.printed.out, '\x1b', 'only terminals are cleared')
 })
 
 void t.test('a refusal of the coordinator ends the watch', async (t) => {

@@ -39,16 +39,18 @@ void t.test('every command of the tour prints what the README shows', async (t) 
       .replaceAll(shown.cache, cache)
       .replace('--user admin', `--user ${administrator.user}`)
       .replace(/--password-file \S+/, `--password-file ${passwordFile}`)
-  const toShown = (said: string): string =>
-    said.replaceAll(base, shown.address).replace(`as ${administrator.user}`, 'as admin')
+  const toShown = (output: string): string =>
+    output.replaceAll(base, shown.address).replace(`as ${administrator.user}`, 'as admin')
 
   const tour = readTour(await readFile(join(root, 'README.md'), 'utf8'))
   t.ok(tour.length > 20, 'the tour was found')
   for (const { command, shown: wanted } of tour) {
-    const { code, said } = await type(toHere(command), folder)
+    const { code, output } = await type(toHere(command), folder)
     const name = command.split('\n', 1)[0] ?? ''
-    t.equal(code === 0, !wanted.startsWith('cachefleet: '), `${name}: exit code ${code}`, { said })
-    if (wanted !== '') t.equal(withoutChance(toShown(said)), withoutChance(wanted), name)
+    t.equal(code === 0, !wanted.startsWith('cachefleet: '), `${name}: exit code ${code}`, {
+      output,
+    })
+    if (wanted !== '') t.equal(withoutChance(toShown(output)), withoutChance(wanted), name)
   }
 })
 
@@ -74,9 +76,9 @@ function readBlock(block: string): Typed[] {
 async function type(
   command: string,
   folder: string,
-): Promise<{ readonly code: number; readonly said: string }> {
+): Promise<{ readonly code: number; readonly output: string }> {
   const [, header, url] = /^curl (?:-H 'Host: (.*?)' )?(http\S+)$/.exec(command) ?? []
-  if (url !== undefined) return { code: 0, said: await fetchText(url, header) }
+  if (url !== undefined) return { code: 0, output: await fetchText(url, header) }
   const script = `cachefleet() { '${process.execPath}' '${client}' "$@"; }\n${command}`
   const { PATH = '' } = process.env
   const child = spawn('bash', ['-c', `{ ${script}\n} 2>&1`], {
@@ -84,8 +86,8 @@ async function type(
     env: { PATH, HOME: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [said] = await Promise.all([text(child.stdout), once(child, 'close')])
-  return { code: child.exitCode ?? -1, said: said.trim() }
+  const [output] = await Promise.all([text(child.stdout), once(child, 'close')])
+  return { code: child.exitCode ?? -1, output: output.trim() }
 }
 
 /** Used instead of curl, which is not on every machine; fetch would not send another Host. */
@@ -94,8 +96,8 @@ function fetchText(url: string, name: string | undefined): Promise<string> {
     const headers = name === undefined ? {} : { host: name }
     // A separate connection, as with curl: the cache closes an idle one after 5 s, which would break the next request.
     request(url, { headers, agent: false }, (answer) => {
-      text(answer).then((said) => {
-        resolve(said.trim())
+      text(answer).then((output) => {
+        resolve(output.trim())
       }, reject)
     })
       .on('error', reject)
@@ -104,8 +106,8 @@ function fetchText(url: string, name: string | undefined): Promise<string> {
 }
 
 /** Removes what differs between runs: trace ids, times, the cache's release, and the width of columns. */
-function withoutChance(said: string): string {
-  return said
+function withoutChance(output: string): string {
+  return output
     .replaceAll(/\b[0-9a-f]{32}\b/g, '<trace>')
     .replaceAll(/\b(?:now|\d+ s ago)\b/g, '<time>')
     .replaceAll(/(?<![.\d])\d+\.\d+\.\d+(?![.\d])/g, '<release>')

@@ -79,9 +79,9 @@ export function startDaemon(
     env: environmentWith(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const said = { output: '', errors: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.output += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.errors += text))
+  const texts = { output: '', errors: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.output += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.errors += text))
   const ended = endOf(child)
   const end = async (name: NodeJS.Signals): Promise<Ending> => {
     child.kill(name)
@@ -101,10 +101,10 @@ export function startDaemon(
   })
   return {
     pid: child.pid ?? 0,
-    output: () => said.output,
-    errors: () => said.errors,
+    output: () => texts.output,
+    errors: () => texts.errors,
     lines: () =>
-      said.output
+      texts.output
         .split('\n')
         .slice(0, -1)
         .map((line) => JSON.parse(line) as LogLine), // pino's own lines
@@ -146,9 +146,9 @@ export async function runDaemon(
     env: environmentWith(given.environment ?? {}),
   })
   const late = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
-  const said = { output: '', errors: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.output += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.errors += text))
+  const texts = { output: '', errors: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.output += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.errors += text))
   if (given.isUnread) child.stdout.destroy()
   child.stdin.on('error', () => undefined) // it may end without reading
   child.stdin.end(given.input)
@@ -159,7 +159,7 @@ export async function runDaemon(
     })
   })
   clearTimeout(late)
-  return { code, ...said }
+  return { code, ...texts }
 }
 
 export interface CoordinatorProcess {

@@ -185,7 +185,7 @@ class EngineKeeper {
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => {
         output = `${output}${chunk.toString()}`.slice(-outputLimitCharacters)
-        log.debug({ output: chunk.toString().trimEnd() }, 'the cache said')
+        log.debug({ output: chunk.toString().trimEnd() }, 'output of the cache')
       })
     const ended = new Promise<string>((resolve) => {
       child.once('error', (error) => {

@@ -131,12 +131,12 @@ function judgeLoaded(
   reported: ReadonlyMap<string, ReportedCertificate>,
 ): CertificatePlace {
   const { certificateId, candidateSha, candidateState } = place
-  const said =
+  const report =
     candidateSha === null ? undefined : reported.get(certificateName(certificateId, candidateSha))
-  if (said === undefined) return place
-  const now = said.state === 'failed' ? 'failed' : 'loaded'
+  if (report === undefined) return place
+  const now = report.state === 'failed' ? 'failed' : 'loaded'
   if (now === candidateState) return place
-  return { ...place, candidateState: now, error: said.error ?? place.error }
+  return { ...place, candidateState: now, error: report.error ?? place.error }
 }
 
 function judgeServed(
@@ -145,11 +145,11 @@ function judgeServed(
   now: number,
 ): CertificatePlace {
   const { certificateId, sha, state, error } = place
-  const said = sha === null ? undefined : reported.get(certificateName(certificateId, sha))
-  if (said === undefined || said.state === 'staged') return place
-  if (said.state === 'failed') {
-    if (state === 'failed' && error === said.error) return place
-    return { ...place, state: 'failed', error: said.error }
+  const report = sha === null ? undefined : reported.get(certificateName(certificateId, sha))
+  if (report === undefined || report.state === 'staged') return place
+  if (report.state === 'failed') {
+    if (state === 'failed' && error === report.error) return place
+    return { ...place, state: 'failed', error: report.error }
   }
   if (state === 'applied') return place
   return { ...place, state: 'applied', error: null, deployedAt: now }
