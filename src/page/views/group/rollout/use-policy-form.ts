@@ -77,9 +77,9 @@ function makePolicyForm(start: GivenPolicy | null): PolicyForm {
     read: () =>
       toPolicy({
         waves: waves.value.map(({ kind, amount, ids }) => ({
-          kind: kind.value as WaveKind,
+          kind: kind.value as WaveKind, // one of the select's options
           amount: amount.value,
-          ids: ids.value, // one of the select's options
+          ids: ids.value,
         })),
         gates: gates.value.map(({ name, texts }) => ({ name, texts: readTexts(texts) })),
         bake: bake.value,
