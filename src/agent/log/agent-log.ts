@@ -103,8 +103,12 @@ export class AgentLog {
     this.#checked = { cachePid, atMs: nowMs }
     void findLogTrouble(this.#findTool).then((trouble) => {
       const isChanged = trouble?.why !== this.#trouble?.why
+      // A cache that has just started has no log yet: normal at every start.
       if (trouble !== null && isChanged)
-        this.#logger.info({ why: trouble.why }, 'the log of the cache cannot be read')
+        this.#logger[trouble.isLacking ? 'info' : 'debug'](
+          { why: trouble.why },
+          'the log of the cache cannot be read',
+        )
       this.#trouble = trouble
       if (isChanged) changed()
     }) // never rejects
