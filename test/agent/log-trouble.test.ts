@@ -12,7 +12,11 @@ void t.test(
     const find = (program: string) => findLogTrouble(() => Promise.resolve({ program, folder }))
     const missing = join(folder, 'varnishncsa')
 
-    t.match(await find(missing), { isLacking: false, why: /_\.vsm_child/ }, 'no child ran yet')
+    t.match(
+      await find(missing),
+      { isLacking: false, isStarting: true, why: /_\.vsm_child/ },
+      'no child ran yet',
+    )
     await mkdir(join(folder, '_.vsm_child'))
     t.match(await find(missing), { isLacking: true, why: /varnishncsa ENOENT/ })
     t.equal(await find('/bin/true'), null, 'the program runs')
@@ -23,5 +27,5 @@ void t.test('a cache with an unknown folder lacks nothing', async (t) => {
   const found = await findLogTrouble(() =>
     Promise.reject(new Error('a simulated cache has no log')),
   )
-  t.strictSame(found, { why: 'a simulated cache has no log', isLacking: false })
+  t.strictSame(found, { why: 'a simulated cache has no log', isLacking: false, isStarting: false })
 })

@@ -50,7 +50,7 @@ export class AgentLog {
     this.#logger = log
     this.#isSimulated = engine.mode === 'simulated'
     const why = this.#isSimulated ? simulatedHasNone : 'the cache was not seen yet'
-    this.#trouble = { why, isLacking: false }
+    this.#trouble = { why, isLacking: false, isStarting: false }
     this.#findTool = () => findLogTool(engine, cache, 'logTool')
     this.#children = new LogChildren({
       findTool: ({ format }) =>
@@ -103,9 +103,8 @@ export class AgentLog {
     this.#checked = { cachePid, atMs: nowMs }
     void findLogTrouble(this.#findTool).then((trouble) => {
       const isChanged = trouble?.why !== this.#trouble?.why
-      // A cache that has just started has no log yet: normal at every start.
       if (trouble !== null && isChanged)
-        this.#logger[trouble.isLacking ? 'info' : 'debug'](
+        this.#logger[trouble.isStarting ? 'debug' : 'info'](
           { why: trouble.why },
           'the log of the cache cannot be read',
         )

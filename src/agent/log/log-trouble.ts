@@ -12,6 +12,8 @@ export interface LogTrouble {
   readonly why: string
   /** True when the cache is running here, but the tool or the permission to read its memory is missing. */
   readonly isLacking: boolean
+  /** True when the cache has no memory yet: its child, which creates it, has not started. Normal at every start. */
+  readonly isStarting: boolean
 }
 
 /** Returns null when the log can be read. */
@@ -25,8 +27,8 @@ export async function findLogTrouble(
     return null
   } catch (error) {
     const { code, syscall = '' } = error as NodeJS.ErrnoException // others have neither
-    // The memory is created by the child, which may not have started yet.
     const isLacking = code === 'EACCES' || syscall.startsWith('spawn')
-    return { why: errorText(error).trim(), isLacking }
+    const isStarting = code === 'ENOENT' && syscall === 'access'
+    return { why: errorText(error).trim(), isLacking, isStarting }
   }
 }
