@@ -243,6 +243,12 @@ void t.test(
   },
 )
 
+void t.test('properties are not grouped by spreads of object literals', (t) => {
+  const grouped = files.filter((file) => /\.\.\.\(?\{ /.test(read(file)))
+  t.same(grouped, [])
+  t.end()
+})
+
 void t.test('no import cycle exists', (t) => {
   const graph = new Map<string, string[]>()
   for (const { file, target, isOwn, isTypeOnly } of imports)
