@@ -10,9 +10,9 @@ export interface HostPort {
 /** Letters, digits, dashes; 52 leave room for `-sim-00001` within the 63 that the agent link accepts (docs/behaviour.md, Names). */
 const agentName = /^[A-Za-z0-9-]{1,52}$/
 /** Per agent, as the agent link accepts. */
-const tagsMost = 256
+const maxTags = 256
 /** Object names have at most 255 characters; a tag, a deployment and files are named after the group. */
-const groupNameMost = 200
+const maxGroupNameLength = 200
 
 const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: string }>> = {
   flag: { read: readFlag, valid: 'true or false' },
@@ -36,8 +36,8 @@ const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: s
     valid: '1 to 52 letters, digits or dashes',
   },
   'group-name': {
-    read: (text) => (isName(text, groupNameMost) ? text : undefined),
-    valid: `1 to ${groupNameMost} characters without controls`,
+    read: (text) => (isName(text, maxGroupNameLength) ? text : undefined),
+    valid: `1 to ${maxGroupNameLength} characters without controls`,
   },
   list: {
     read: readList,
@@ -165,13 +165,13 @@ function readList(text: string): readonly string[] {
 /** As the agent link accepts them (docs/behaviour.md, Names); with others a coordinator would always refuse the agent. */
 function readTags(text: string): readonly string[] | undefined {
   const tags = readList(text)
-  return tags.length <= tagsMost && tags.every((tag) => isName(tag, 255)) ? tags : undefined
+  return tags.length <= maxTags && tags.every((tag) => isName(tag, 255)) ? tags : undefined
 }
 
 /** The limit counts characters, not UTF-16 units. */
-function isName(text: string, charactersMost: number): boolean {
+function isName(text: string, maxCharacters: number): boolean {
   const isPrintable = /^[^\0-\x1f\x7f-\x9f\u2028\u2029\p{Surrogate}]+$/u.test(text)
-  return isPrintable && new RegExp(`^[^]{1,${charactersMost}}$`, 'u').test(text)
+  return isPrintable && new RegExp(`^[^]{1,${maxCharacters}}$`, 'u').test(text)
 }
 
 function isNetwork(text: string): boolean {

@@ -2,7 +2,7 @@
 import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 
 /** The limit on the expansion of aliases. */
-const aliasesMost = 100
+const maxAliases = 100
 
 export type YamlPath = readonly (string | number)[]
 
@@ -42,7 +42,7 @@ export function readYaml(text: string, { takesBareAt = false }: YamlOptions = {}
       problems.push({ line: lines.linePos(pos[0]).line, message })
     if (errors.length > 0) continue
     try {
-      const value: unknown = document.toJS({ maxAliasCount: aliasesMost })
+      const value: unknown = document.toJS({ maxAliasCount: maxAliases })
       if (holdsItself(value)) problems.push({ line: null, message: selfHeld })
       else documents.push({ value, lineOf: (path) => findLine(document, lines, path) })
     } catch (error) {

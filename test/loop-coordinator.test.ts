@@ -27,9 +27,9 @@ for (const unit of ['1.1.1.1,', '1.1.1.1 , ', '::,', ' ', ',', ' ,', 'a'])
   })
 
 /** The length of a series of an archive. */
-const rowsMost = 600
-const endsAt = Float64Array.from({ length: rowsMost }, (_, at) => (1_800_000_000 + at * 10) * 1000)
-const values = Float64Array.from({ length: rowsMost }, (_, at) => at / 7)
+const maxRows = 600
+const endsAt = Float64Array.from({ length: maxRows }, (_, at) => (1_800_000_000 + at * 10) * 1000)
+const values = Float64Array.from({ length: maxRows }, (_, at) => at / 7)
 const series = openSeries(
   {
     now: () => 0,

@@ -15,7 +15,7 @@ import { readJsonList } from '../long-list.js'
 import { childCommandLine, commandLine, hereDocument } from '../quote.js'
 
 /** The parts of a VCL with its includes, counted once per inclusion; our VCLs have at most a thousand. */
-const partsMost = 2_000
+const maxParts = 2_000
 
 type VclTemperature = 'auto' | 'cold' | 'warm'
 
@@ -159,7 +159,7 @@ function parseVclParts(reply: Reply, name: string): readonly VclPart[] {
     const sourceEnd = end + 1 + Number(found?.[1])
     if (found?.[2] === undefined || end < 0 || sourceEnd > body.length)
       throw garbledAnswer(name, 'a part does not begin with "// VCL.SHOW"')
-    if (parts.length === partsMost) throw garbledAnswer(name, `it has over ${partsMost} parts`)
+    if (parts.length === maxParts) throw garbledAnswer(name, `it has over ${maxParts} parts`)
     parts.push({ file: found[2], source: Buffer.from(body.subarray(end + 1, sourceEnd)) })
     at = sourceEnd + 1
   }

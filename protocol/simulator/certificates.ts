@@ -46,7 +46,7 @@ type ReadResult = { readonly subject: string } | { readonly refusal: string }
 
 /** Results for the latest texts, by digest: a thousand simulated caches of one process read the same files. */
 const known = new Map<string, ReadResult>()
-const knownMost = 16
+const maxKnown = 16
 
 export function readCertificate(text: string): ReadResult {
   const digest = createHash('sha256').update(text).digest('hex')
@@ -55,7 +55,7 @@ export function readCertificate(text: string): ReadResult {
   const read = parseCertificate(text)
   known.set(digest, read)
   for (const oldest of known.keys()) {
-    if (known.size <= knownMost) break
+    if (known.size <= maxKnown) break
     known.delete(oldest)
   }
   return read

@@ -27,7 +27,7 @@ type Targets = Readonly<Partial<Record<PartName, string>>>
 
 /** SQLite's files beside an open store. */
 const journals = ['-wal', '-shm', '-journal'] as const
-const namesMost = 5
+const maxNames = 5
 
 /** In the order in which they are renamed: the last rename completes the restore. */
 function listTargets({ stateDir, storeFile, secretKeyFile }: Place): Targets {
@@ -53,9 +53,9 @@ export async function requireEmpty(place: Place): Promise<void> {
     ...targets.filter((path) => dirname(path) !== place.stateDir && !isHalf && existsSync(path)),
   ]
   if (found.length === 0) return
-  const listed = found.slice(0, namesMost).join(', ')
+  const listed = found.slice(0, maxNames).join(', ')
   throw new BackupError(
-    `${place.stateDir} is not empty (${listed}${found.length > namesMost ? ', …' : ''}): a backup is restored into an empty state directory; move what is there away first`,
+    `${place.stateDir} is not empty (${listed}${found.length > maxNames ? ', …' : ''}): a backup is restored into an empty state directory; move what is there away first`,
   )
 }
 

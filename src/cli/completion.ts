@@ -24,7 +24,7 @@ export function printCompletion(invocation: Invocation): Promise<undefined> {
 /** Users do not wait longer than this for a completion. */
 const timeoutMs = 2_000
 /** A longer list would not be read. */
-const namesAtMost = 200
+const maxNames = 200
 /** Shells insert these unquoted, so a name from the coordinator must not contain shell syntax. */
 const harmless = /^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$/
 
@@ -36,7 +36,7 @@ export async function printNames(invocation: Invocation): Promise<undefined> {
   const { path, nameField } = noun
   try {
     const api = await invocation.openApi()
-    const query = { take: String(namesAtMost) }
+    const query = { take: String(maxNames) }
     const { body } = await api.call({ method: 'GET', path, query, timeoutMs })
     const names = requireList(body).map((row) => toCell(readField(row, nameField)))
     for (const name of names) if (harmless.test(name)) invocation.output.write(`${name}\n`)

@@ -9,7 +9,7 @@ export interface StreamEvent {
 }
 
 /** Far larger than any event. */
-const blockMost = 16 * 1024 * 1024
+const maxBlockCharacters = 16 * 1024 * 1024
 
 /** Pieces may be split anywhere. Throws if the text is not an event stream. */
 export async function* readStreamEvents(
@@ -21,7 +21,7 @@ export async function* readStreamEvents(
   for await (const piece of pieces) {
     const blocks = (rest + piece).split('\n\n')
     rest = blocks.pop() ?? ''
-    if (rest.length > blockMost) throw new Error('an event has no end')
+    if (rest.length > maxBlockCharacters) throw new Error('an event has no end')
     for (const block of blocks) {
       const read = readBlock(block, id)
       id = read.id

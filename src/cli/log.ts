@@ -9,7 +9,7 @@ import { isSet, textFlag, type Invocation } from './verb.js'
 
 /** Time limit without --follow. */
 const shortMs = 10_000
-const linesMost = 1_000
+const maxLines = 1_000
 
 export async function printLog(invocation: Invocation): Promise<undefined> {
   const { output, system } = invocation
@@ -62,8 +62,8 @@ function readLimit(invocation: Invocation): number {
   const given = textFlag(invocation, 'limit')
   if (given === undefined) return 100
   const limit = Number(given)
-  if (/^\d{1,6}$/.test(given) && limit >= 1 && limit <= linesMost) return limit
-  throw usageError(`--limit is ${JSON.stringify(given)}; it is a number from 1 to ${linesMost}`)
+  if (/^\d{1,6}$/.test(given) && limit >= 1 && limit <= maxLines) return limit
+  throw usageError(`--limit is ${JSON.stringify(given)}; it is a number from 1 to ${maxLines}`)
 }
 
 /** For example `12:00:01.123  edge-1  200  hit   1.2 ms  GET shop.example/a`. */

@@ -19,7 +19,7 @@ const pollMs = 200
 /** Number of ids in one URL. */
 const idsAtOnce = 200
 /** Maximum number of references in one request body. */
-const referencesMost = 1_000
+const maxReferences = 1_000
 
 export async function unlockAgents(
   invocation: Invocation,
@@ -142,8 +142,8 @@ async function unlockMany(
   const { output, system } = invocation
   const unlocked: Fields[] = []
   const skipped: Fields[] = []
-  for (let start = 0; start < ids.length; start += referencesMost) {
-    const agents = ids.slice(start, start + referencesMost).map((id) => ({ id: Number(id) }))
+  for (let start = 0; start < ids.length; start += maxReferences) {
+    const agents = ids.slice(start, start + maxReferences).map((id) => ({ id: Number(id) }))
     const { body } = await api.call({
       method: 'PUT',
       path: `${noun.path}/unlock`,

@@ -31,7 +31,7 @@ const answerTimeoutMs = 5_000
 const dayMs = 86_400_000
 /** The coordinator renews its own certificate at 30 days: less means that renewal does not work. */
 const certificateLeastDays = 14
-const versionsMost = 5
+const maxVersions = 5
 
 export async function checkCoordinatorHost(
   settings: Settings,
@@ -136,7 +136,7 @@ async function checkVersions({ queries }: Database): Promise<Finding> {
     .execute()
   const strange = rows.filter(({ agentVersion }) => findSkew(version, agentVersion) !== null)
   const count = strange.reduce((sum, row) => sum + row.count, 0)
-  const versions = strange.slice(0, versionsMost).map(({ agentVersion }) => agentVersion)
+  const versions = strange.slice(0, maxVersions).map(({ agentVersion }) => agentVersion)
   return count > 0
     ? problem('versions', 'skew', { count, versions: versions.join(', ') })
     : ok('versions', `cachefleetd ${version}, Node ${process.versions.node}; its agents fit`)

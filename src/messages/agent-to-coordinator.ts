@@ -19,7 +19,7 @@ import {
 } from '../resources/json-fields.js'
 import { findAgentNameProblem, findNameProblem, linkedAgentNameLimit } from '../resources/names.js'
 import { reportedCertificates } from '../vcl/desired-certificates.js'
-import { programsMost } from '../vcl/desired-engine.js'
+import { maxPrograms } from '../vcl/desired-engine.js'
 import { heldCache } from '../vcl/held-cache.js'
 import { servedVcls } from './backend-health.js'
 import { envelope } from './envelope.js'
@@ -27,11 +27,11 @@ import { logEnded, logLines } from './live-log.js'
 import { observed } from './observations.js'
 
 /** An agent usually has a handful. */
-const tagsMost = 256
+const maxTags = 256
 /** More than the entries sent ahead to an agent, and than the members of an entry. */
-export const entriesMost = 1_000
+export const maxEntries = 1_000
 /** A cache has about 400 counters, some for each backend, and 26 figures of each of 140 groups and domains. */
-const countersMost = 6_000
+const maxCounters = 6_000
 
 /** The part of the state that changes between heartbeats. */
 const engineCondition = Type.Object({
@@ -72,7 +72,7 @@ const agentDescription = Type.Object({
     list(matching(/^[A-Za-z-]{1,32}$/, 'a word'), 32),
   ),
   /** Static tags, from the agent's own settings. */
-  tags: list(named(findNameProblem), tagsMost),
+  tags: list(named(findNameProblem), maxTags),
   /** The coordinator that the agent obeys; null before its first enrolment. */
   coordinatorId: orNull(shortText),
   /** The digest of the key that the agent generated; the key itself is sent only as a credential. */
@@ -111,22 +111,22 @@ const applyReport = Type.Object({
   /** With `applied`: the settings that the cache refuses. */
   error: orNull(text),
   /** Programs of this revision that are now loaded (and warmed up). */
-  loaded: list(text, programsMost),
-  failures: list(programFailure, programsMost),
+  loaded: list(text, maxPrograms),
+  failures: list(programFailure, maxPrograms),
   /**
    * With `failed`: the connection to the cache was lost, a source was unavailable or the state could not be saved. VCLs that are
    * neither loaded nor failures are undecided: the agent continues by itself.
    */
   interrupted: orAbsent(flag),
   /** With `interrupted`: programs that a problem of this host kept from loading. Absent from an agent of an earlier version. */
-  postponed: orAbsent(list(programFailure, programsMost)),
+  postponed: orAbsent(list(programFailure, maxPrograms)),
   /** Whether anything was changed on the cache. */
   changed: flag,
   /**
    * The VCLs that now serve, as the cache lists them: the active VCL and the labelled ones. Absent when the cache could not be
    * read at the end, and from an agent of an earlier version.
    */
-  serving: orAbsent(list(text, programsMost)),
+  serving: orAbsent(list(text, maxPrograms)),
   /** One for each desired certificate. Absent when the cache could not be read at the end, and from an agent of an earlier version. */
   certificates: orAbsent(reportedCertificates),
 })
@@ -147,7 +147,7 @@ export type Answer = Fitting<typeof answer>
 /** A change from outside that the agent undid. */
 const drift = Type.Object({
   at: shortText,
-  foreign: list(text, programsMost),
+  foreign: list(text, maxPrograms),
   action: text,
   healedAt: orNull(shortText),
 })
@@ -164,7 +164,7 @@ export type InvalidationResult = Fitting<typeof invalidationResult>
 /** The results of `invalidate` entries, in their order. */
 const invalidated = Type.Object({
   ...envelope('invalidated'),
-  results: list(invalidationResult, entriesMost),
+  results: list(invalidationResult, maxEntries),
   /** The entry after the last result could not be completed; it and all later ones are dropped and requested again. */
   trouble: orNull(shortText),
 })
@@ -178,9 +178,9 @@ const samples = Type.Object({
   /** Requested by `watch`, between the regular samples: shown, but not archived. */
   live: flag,
   /** The names of the values, in their order; sent in the first samples of a link and whenever the set changes. */
-  names: orAbsent(list(shortText, countersMost)),
+  names: orAbsent(list(shortText, maxCounters)),
   /** A counter as events per second since the previous samples, a gauge as it is; null: not known. */
-  values: list(orNull(finite), countersMost),
+  values: list(orNull(finite), maxCounters),
 })
 export type Samples = Fitting<typeof samples>
 

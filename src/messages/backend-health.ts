@@ -3,12 +3,12 @@ import { Type } from 'typebox'
 import { list, matching, orNull, whole, type Fitting } from '../resources/json-fields.js'
 
 /** The limit for all VCLs of a cache together; backends beyond it are only counted. */
-export const reportedBackendsMost = 1_000
+export const maxReportedBackends = 1_000
 /** The limit per cache: one VCL for each group placed there. */
-export const servedVclsMost = 1_000
+export const maxServedVcls = 1_000
 
 /** In UTF-16 units; names in the cache are far shorter. */
-export const reportedNameMost = 255
+export const maxReportedNameLength = 255
 const name = matching(/^[^\p{Cc}\p{Cs}]{1,255}$/u, 'a name of at most 255 characters')
 const count = whole(0, 1_000_000)
 
@@ -21,17 +21,17 @@ const sickBackend = Type.Object({
 const servedVcl = Type.Object({
   name,
   /** Names of backends in VCL. */
-  healthy: list(name, reportedBackendsMost),
-  sick: list(sickBackend, reportedBackendsMost),
+  healthy: list(name, maxReportedBackends),
+  sick: list(sickBackend, maxReportedBackends),
   /** How many backends exceed the limit of the lists. */
   omitted: Type.Object({ healthy: count, sick: count }),
 })
 export type ServedVcl = Fitting<typeof servedVcl>
 
 export const servedVcls = Type.Refine(
-  list(servedVcl, servedVclsMost),
-  (vcls) => countNamed(vcls) <= reportedBackendsMost,
-  () => `must have at most ${reportedBackendsMost} backends together`,
+  list(servedVcl, maxServedVcls),
+  (vcls) => countNamed(vcls) <= maxReportedBackends,
+  () => `must have at most ${maxReportedBackends} backends together`,
 )
 
 function countNamed(vcls: readonly Pick<ServedVcl, 'healthy' | 'sick'>[]): number {

@@ -15,7 +15,7 @@ import {
 import { compileBudget } from '../vcl/compile-limits.js'
 import { desiredEngine } from '../vcl/desired-engine.js'
 import { desiredHealth } from '../vcl/engine-settings.js'
-import { entriesMost } from './agent-to-coordinator.js'
+import { maxEntries } from './agent-to-coordinator.js'
 import { envelope } from './envelope.js'
 import { logOrder, topQuestion, type LogOrder } from './live-log.js'
 import { observe, type ObserveOrder } from './observations.js'
@@ -101,13 +101,13 @@ const purgeOrder = Type.Object({
   headers: Type.Unsafe<Readonly<Record<string, string>>>(
     Type.Object({}, { additionalProperties: text }),
   ),
-  requests: list(purgeRequest, entriesMost),
+  requests: list(purgeRequest, maxEntries),
 })
 export type PurgeOrder = Fitting<typeof purgeOrder>
 
 const banOrder = Type.Object({
   /** In execution order; each term has field, operator and value. */
-  expressions: list(list(Type.Tuple([text, text, text]), entriesMost), entriesMost),
+  expressions: list(list(Type.Tuple([text, text, text]), maxEntries), maxEntries),
   /** Each expression becomes one ban per group, limited to that group's objects; null: all objects. */
   groups: desiredHealth.properties.groups,
 })
@@ -133,7 +133,7 @@ const invalidate = Type.Object({
   after: whole(0),
   /** Discard earlier entries that are not done: they are sent again from here. */
   isRestart: flag,
-  entries: list(invalidationOrder, entriesMost),
+  entries: list(invalidationOrder, maxEntries),
 })
 export type Invalidate = Fitting<typeof invalidate>
 

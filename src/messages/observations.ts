@@ -13,8 +13,8 @@ import {
 import { envelope } from './envelope.js'
 
 /** 15 minutes, with one span per second. */
-const spansMost = 1_000
-const probesMost = 20
+const maxSpans = 1_000
+const maxProbes = 20
 
 const probeOrder = Type.Object({
   path: shortText,
@@ -33,7 +33,7 @@ export const observeOrder = Type.Object({
   session: shortText,
   everyMs: whole(1_000, 60_000),
   forMs: whole(0, 600_000),
-  probes: list(probeOrder, probesMost),
+  probes: list(probeOrder, maxProbes),
 })
 export type ObserveOrder = Fitting<typeof observeOrder>
 
@@ -66,9 +66,9 @@ export const observedParts = {
   session: shortText,
   /** True: everything that is known. False: only what is new. */
   isWhole: flag,
-  spans: list(span, spansMost),
+  spans: list(span, maxSpans),
   /** In the order of the probes in the order; null: not sent yet. */
-  probes: list(orNull(probed), probesMost),
+  probes: list(orNull(probed), maxProbes),
 }
 
 export const observed = Type.Object({ ...envelope('observed'), ...observedParts })

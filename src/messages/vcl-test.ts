@@ -14,7 +14,7 @@ import {
 import { testResult } from '../resources/vcl-test-result.js'
 import { compileBudget } from '../vcl/compile-limits.js'
 
-const domainsMost = 10_000
+const maxDomains = 10_000
 
 export const testOrder = Type.Object({
   kind: Type.Literal('test'),
@@ -22,7 +22,7 @@ export const testOrder = Type.Object({
   sha: sha256,
   group: whole(1),
   /** Null: a root group, whose VCL is the whole VCL of the cache. */
-  routed: orNull(Type.Object({ domains: list(text, domainsMost), purgeSecret: text })),
+  routed: orNull(Type.Object({ domains: list(text, maxDomains), purgeSecret: text })),
   /** The unparsed test file. */
   file: Type.Object({ name: shortText, text }),
   /** How long it may wait for other tests on the host, and how long it may then take. */

@@ -5,7 +5,7 @@ import { vclGroup } from './vclgroup.js'
 import type { Answer, Resource } from './resource.js'
 
 /** The maximum number of agents listed per backend. */
-export const sickAgentsMost = 100
+export const maxSickAgents = 100
 
 export const backend = {
   noun: 'backend',
@@ -26,7 +26,7 @@ export const backend = {
       kind: 'references',
       to: agent,
       fields: named,
-      description: `Those that see it sick, at most ${sickAgentsMost} of them`,
+      description: `Those that see it sick, at most ${maxSickAgents} of them`,
     },
     since: { ...timeOrNull, description: 'When the first of them saw it sick; null: none does' },
   },

@@ -19,7 +19,7 @@ export const releaseText = {
 } as const
 
 /** More than there are release series. */
-export const releasesMost = 20
+export const maxReleases = 20
 
 /** Whether the release matches the named one: its version begins with the named numbers. */
 export function isOfRelease({ product, version }: CacheRelease, named: string): boolean {

@@ -6,7 +6,7 @@ import { problems } from './problem.js'
 import type { Answer, Resource } from './resource.js'
 
 /** Limits of a chain. */
-export const chainMost = { certificates: 20, bytes: 64 * 1024 } as const
+export const maxChain = { certificates: 20, bytes: 64 * 1024 } as const
 
 /** The state of a certificate on an agent; `passed`: the agent fits, but does not get the certificate. */
 const certificateAgentStates = ['wanted', 'applying', 'applied', 'failed', 'passed'] as const

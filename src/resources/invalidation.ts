@@ -14,7 +14,7 @@ export const invalidationStates = {
 } as const
 
 /** In lists and in the response to a create: entries for more agents have no results there. */
-export const listedResultsMost = 100
+export const maxListedResults = 100
 
 const target = {
   kind: 'object',
@@ -36,7 +36,7 @@ const target = {
 const results = {
   kind: 'list',
   computed: true,
-  description: `One for each agent; in lists, and when it is created, only of entries for at most ${listedResultsMost}`,
+  description: `One for each agent; in lists, and when it is created, only of entries for at most ${maxListedResults}`,
   of: {
     kind: 'object',
     fields: {

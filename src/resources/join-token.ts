@@ -5,7 +5,7 @@ import type { Answer, Resource } from './resource.js'
 /** The end of the year 9999, the last that ISO 8601 writes with four digits. */
 const latestSeconds = 253_402_300_799
 /** A fleet of simulated agents enrols with one token. */
-const usesMost = 100_000
+const maxUses = 100_000
 
 export const joinToken = {
   noun: 'jointoken',
@@ -32,7 +32,7 @@ export const joinToken = {
     maxUses: {
       kind: 'integer',
       minimum: 1,
-      maximum: usesMost,
+      maximum: maxUses,
       title: 'max uses',
       write: { nullable: true, default: 1, summary: 'agents it lets in; 1 unless given' },
     },

@@ -36,10 +36,10 @@ export type ListValue = string | number | boolean | null
 
 const takePattern = /^([1-9]\d{0,3})(?:,(0|[1-9]\d{0,14}))?$/
 /** docs/behaviour.md, Lists. */
-const limitMost = 1000
+const maxLimit = 1000
 /** SQLite limits the depth of expressions to 1,000, and each wildcard pattern is one term of an OR. */
-const alternativesMost = 1000
-const wildcardAlternativesMost = 100
+const maxAlternatives = 1000
+const maxWildcardAlternatives = 100
 
 /** Throws FleetError 'invalid' that names the parameter. Field names are case-insensitive, like body keys. */
 export function parseListQuery(
@@ -147,12 +147,12 @@ export function takeFromList<Item>(
 function readPatterns(text: string, name: string, errorKey: ErrorKey): Pattern[] {
   const patterns = parsePatterns(text)
   const wildcards = patterns.filter((pattern) => pattern.length > 1).length
-  if (patterns.length > alternativesMost || wildcards > wildcardAlternativesMost)
+  if (patterns.length > maxAlternatives || wildcards > maxWildcardAlternatives)
     throw new FleetError(
       'invalid',
       errorKey,
-      `${quote(name)} has too many patterns; at most ${alternativesMost} are allowed, ` +
-        `${wildcardAlternativesMost} of them with a wildcard`,
+      `${quote(name)} has too many patterns; at most ${maxAlternatives} are allowed, ` +
+        `${maxWildcardAlternatives} of them with a wildcard`,
     )
   return patterns
 }
@@ -178,11 +178,11 @@ function readSort(
 
 function readTake(text: string, errorKey: ErrorKey): ListQuery['take'] {
   const [, limit = '', offset = '0'] = takePattern.exec(text) ?? []
-  if (limit === '' || Number(limit) > limitMost)
+  if (limit === '' || Number(limit) > maxLimit)
     throw new FleetError(
       'invalid',
       errorKey,
-      `"take" is ${quote(text)}; it must be limit[,offset], the limit from 1 to ${limitMost}`,
+      `"take" is ${quote(text)}; it must be limit[,offset], the limit from 1 to ${maxLimit}`,
     )
   return { limit: Number(limit), offset: Number(offset) }
 }

@@ -1,17 +1,17 @@
 /** Organizations: separate owners of objects on one fleet. */
 import { id, nameRules, times } from './common-fields.js'
 import { frozen } from './freeze.js'
-import { defaultQuotas, describeQuota, findQuotaMost, quotaNames, type QuotaName } from './quota.js'
+import { defaultQuotas, describeQuota, findMaxQuota, quotaNames, type QuotaName } from './quota.js'
 import type { Answer, Resource } from './resource.js'
 
 /** A year, in seconds. */
-const ttlMost = 31_536_000
+const maxTtlSeconds = 31_536_000
 
 const quotas = Object.fromEntries(
   quotaNames.map((name) => [
     name,
     {
-      maximum: findQuotaMost(name),
+      maximum: findMaxQuota(name),
       default: defaultQuotas[name],
       description: describeQuota(name),
     },
@@ -34,7 +34,7 @@ export const organization = {
     accessTTL: {
       kind: 'integer',
       minimum: 1,
-      maximum: ttlMost,
+      maximum: maxTtlSeconds,
       column: 'accessTtlSeconds',
       title: 'access TTL',
       description: 'lifetime of its access tokens, seconds',
@@ -47,7 +47,7 @@ export const organization = {
     refreshTTL: {
       kind: 'integer',
       minimum: 1,
-      maximum: ttlMost,
+      maximum: maxTtlSeconds,
       column: 'refreshTtlSeconds',
       title: 'refresh TTL',
       description: 'lifetime of its refresh tokens, seconds; at least accessTTL',

@@ -8,9 +8,9 @@ import type { Answer, Field, Fields } from './resource.js'
 export const overviewPath = '/overview'
 
 /** Limits of the lists in an overview. */
-export const listedProblemsMost = 100
-export const listedChangesMost = 50
-export const listedWorstMost = 5
+export const maxListedProblems = 100
+export const maxListedChanges = 50
+export const maxListedWorst = 5
 
 function counts<Name extends string>(names: Readonly<Record<Name, unknown>>) {
   const fields = Object.keys(names).map((name) => [name, integer])
@@ -68,13 +68,13 @@ export const overview = {
     kind: 'object',
     fields: { agents: worst, groups: { ...worst, nullable: true } },
     nullable: true,
-    description: `With most failed fetches, then with the lowest hit ratio: ${listedWorstMost} at most`,
+    description: `With most failed fetches, then with the lowest hit ratio: ${maxListedWorst} at most`,
   },
   problems: {
     kind: 'list',
     of: openProblem,
     nullable: true,
-    description: `The worst first, ${listedProblemsMost} at most`,
+    description: `The worst first, ${maxListedProblems} at most`,
   },
   problemsTotal: { ...integer, nullable: true },
   changes: {
@@ -90,7 +90,7 @@ export const overview = {
       },
     },
     nullable: true,
-    description: `The newest first, ${listedChangesMost} at most`,
+    description: `The newest first, ${maxListedChanges} at most`,
   },
 } as const satisfies Fields
 

@@ -35,7 +35,7 @@ const codes = Object.keys(problemCodes) as ProblemCode[]
 const concerned = { type: text, id, name: text } as const
 
 /** The maximum length of a problem's `objects`; the message has the full count. */
-export const concernedMost = 20
+export const maxConcernedAgents = 20
 
 const problemFields = {
   code: { kind: 'words', of: codes },
@@ -49,7 +49,7 @@ const problemFields = {
   objects: {
     kind: 'list',
     of: { kind: 'object', fields: concerned },
-    description: `What it comes from, at most ${concernedMost} of them`,
+    description: `What it comes from, at most ${maxConcernedAgents} of them`,
   },
   remedy: { ...text, description: 'What mends it' },
 } as const satisfies Fields

@@ -26,7 +26,7 @@ export type GivenQuotas = Readonly<Partial<Quotas>>
 export const quotaNames = Object.keys(defaultQuotas) as readonly QuotaName[]
 
 /** Far beyond what one store holds; a larger number is a mistake. */
-export function findQuotaMost(name: QuotaName): number {
+export function findMaxQuota(name: QuotaName): number {
   return name === 'fileBytes' ? 2 ** 40 : 1_000_000
 }
 

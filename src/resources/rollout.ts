@@ -28,9 +28,9 @@ export function isEnded(state: number): boolean {
   return state >= rolloutStates.Succeeded
 }
 
-export const wavesMost = 20
-export const gatesMost = 20
-export const bakeMost = 86_400
+export const maxWaves = 20
+export const maxGates = 20
+export const maxBakeSeconds = 86_400
 
 export const gateNames = [
   'errors',
@@ -45,7 +45,7 @@ export const gateNames = [
 export type GateName = (typeof gateNames)[number]
 
 const some = { kind: 'list', of: { kind: 'object', fields: { id } }, atLeast: 1 } as const
-const seconds = { kind: 'integer', minimum: 0, maximum: bakeMost } as const
+const seconds = { kind: 'integer', minimum: 0, maximum: maxBakeSeconds } as const
 const number = { kind: 'number', optional: true } as const
 const optionalText = { kind: 'text', limitCharacters: 1024, optional: true } as const
 
@@ -124,7 +124,7 @@ const gate = {
 } as const satisfies Fields
 
 export const rolloutPolicy = {
-  waves: { kind: 'list', of: { kind: 'object', fields: wave }, atLeast: 1, atMost: wavesMost },
+  waves: { kind: 'list', of: { kind: 'object', fields: wave }, atLeast: 1, atMost: maxWaves },
   bake: {
     ...seconds,
     optional: true,
@@ -138,7 +138,7 @@ export const rolloutPolicy = {
   gates: {
     kind: 'list',
     of: { kind: 'object', fields: gate },
-    atMost: gatesMost,
+    atMost: maxGates,
     optional: true,
     description: 'errors, backendFailures and restarts unless given; restarts always',
   },

@@ -3,8 +3,8 @@ import { Type } from 'typebox'
 import { finite, list, orNull, text, whole, type Fitting } from './json-fields.js'
 
 /** Per file, whose 64 KiB have room for fewer. */
-const problemsMost = 20_000
-const logLinesMost = 1_000
+const maxProblems = 20_000
+const maxLogLines = 1_000
 
 const stepResult = Type.Object({
   number: whole(1),
@@ -14,9 +14,9 @@ const stepResult = Type.Object({
   title: text,
   durationMs: finite,
   /** Such as `expected status 200, got 503`; empty: it passed. */
-  problems: list(text, problemsMost),
+  problems: list(text, maxProblems),
   /** The cache's log of the request if the step failed. */
-  log: list(text, logLinesMost),
+  log: list(text, maxLogLines),
 })
 export type StepResult = Fitting<typeof stepResult>
 
@@ -30,7 +30,7 @@ export const testResult = Type.Object({
   /** How many steps the test has. */
   planned: whole(0),
   /** Possible causes of a failure: backends that were sick from the beginning. */
-  notes: list(text, problemsMost),
+  notes: list(text, maxProblems),
   /** Why not all steps were run, or none; null: they were. */
   trouble: orNull(text),
 })

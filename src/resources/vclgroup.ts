@@ -1,5 +1,5 @@
 /** VCL groups: one main VCL, its includes, its domains, and the deployments that place it. */
-import { releasesMost, releaseText } from './cache-release.js'
+import { maxReleases, releaseText } from './cache-release.js'
 import { id, integer, integerOrNull, managedBy, named, organization } from './common-fields.js'
 import { reference, references, text, textOrNull } from './common-fields.js'
 import { time, timeOrNull, times, uniqueName } from './common-fields.js'
@@ -12,7 +12,7 @@ import { rolloutPolicy } from './rollout.js'
 import { tag } from './tag.js'
 
 /** The maximum number of tests per group. */
-const testsMost = 100
+const maxTests = 100
 
 export const namedDomain = { id, fqdn: text } as const
 const domains = { kind: 'list', of: { kind: 'object', fields: namedDomain } } as const
@@ -54,7 +54,7 @@ const releases = {
   kind: 'list',
   of: { kind: 'text', form: releaseText },
   atLeast: 1,
-  atMost: releasesMost,
+  atMost: maxReleases,
   nullable: true,
   description:
     'The releases of the cache that it may go to; null: any. A number without a name is Varnish, and stands for all that begin with it: 7, 6.0, vinyl-9',
@@ -126,7 +126,7 @@ const fields = {
     kind: 'references',
     to: file,
     fields: named,
-    atMost: testsMost,
+    atMost: maxTests,
     computed: true,
     description: 'Its tests of VCL: files of type 4',
     write: { nullable: true, summary: 'its tests of VCL, files of type 4 by id or name' },

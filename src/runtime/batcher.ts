@@ -32,7 +32,7 @@ export interface BatcherOptions<Item> extends Pick<LoopOptions, 'restMs' | 'cloc
   /** Items per write; as soon as this many wait they are written. */
   readonly atOnce?: number
   /** The maximum number of waiting items. */
-  readonly waitingMost?: number
+  readonly maxWaiting?: number
   /** Of items with the same key only one is written: the newest, or the result of `join`. */
   readonly keyOf?: (item: Item) => unknown
   readonly join?: (earlier: Item, later: Item) => Item
@@ -42,7 +42,7 @@ export interface BatcherOptions<Item> extends Pick<LoopOptions, 'restMs' | 'cloc
 export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item> {
   const { log, trouble, waitMs, atOnce = Number.POSITIVE_INFINITY } = options
   const { keyOf = () => Symbol('an item of its own') } = options
-  const { waitingMost = Number.POSITIVE_INFINITY } = options
+  const { maxWaiting = Number.POSITIVE_INFINITY } = options
   let waiting = new Map<unknown, Item>()
   let dropped = 0
   let isClosed = false
@@ -106,7 +106,7 @@ export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item
 
   function dropOldest(): void {
     for (const key of waiting.keys()) {
-      if (waiting.size <= waitingMost) return
+      if (waiting.size <= maxWaiting) return
       waiting.delete(key)
       dropped += 1
     }

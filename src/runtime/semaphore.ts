@@ -4,7 +4,7 @@ interface SemaphoreOptions {
   /** How many run at once. */
   readonly permits?: number
   /** How many may wait; further callers are refused with the error of `refuse`. */
-  readonly waitingMost?: number
+  readonly maxWaiting?: number
   readonly refuse?: () => Error
 }
 
@@ -29,13 +29,13 @@ export class Semaphore {
 
   /** False when there was no permit in time; call `release` only after true. */
   async acquireWithin(waitMs: number): Promise<boolean> {
-    const { permits = 1, waitingMost = Number.POSITIVE_INFINITY, refuse } = this.#options
+    const { permits = 1, maxWaiting = Number.POSITIVE_INFINITY, refuse } = this.#options
     if (this.#taken < permits) {
       this.#taken += 1
       return true
     }
-    if (this.#waiting.length >= waitingMost)
-      throw refuse?.() ?? new Error(`${waitingMost} are waiting already`)
+    if (this.#waiting.length >= maxWaiting)
+      throw refuse?.() ?? new Error(`${maxWaiting} are waiting already`)
     return new Promise((resolve) => {
       const leave = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(resume), 1)

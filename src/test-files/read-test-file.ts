@@ -6,15 +6,15 @@ import { readYaml } from '../yaml-lines.js'
 import { readBackends } from './read-backends.js'
 import { readAction } from './read-step.js'
 import {
-  repeatMost,
-  repeatsDeepMost,
-  stepsMost,
+  maxRepeats,
+  maxRepeatDepth,
+  maxSteps,
   testFileLimitBytes,
   type StepAction,
   type TestFile,
   type TestStep,
 } from './test-file.js'
-import { ValueReader, isMap, problemsMost, type TestProblem, type Values } from './value-reader.js'
+import { ValueReader, isMap, maxProblems, type TestProblem, type Values } from './value-reader.js'
 
 type ReadTestFile =
   | { readonly ok: true; readonly test: TestFile }
@@ -27,7 +27,7 @@ export function readTestFile(text: string): ReadTestFile {
     return refuse(1, `the file has ${bytes} bytes; at most ${testFileLimitBytes} are allowed`)
   const { documents, problems } = readYaml(text)
   if (problems.length > 0) {
-    const listed = problems.slice(0, problemsMost)
+    const listed = problems.slice(0, maxProblems)
     return {
       ok: false,
       problems: listed.map(({ line, message }) => ({ line: line ?? 1, message })),
@@ -57,9 +57,9 @@ function readTest(reader: ValueReader, value: unknown): TestFile {
   const isRight = reader.problems.length === 0
   if (isRight && parsed.length === 0) reader.add(['steps'], 'a test has at least one step')
   const count = countSteps(parsed)
-  if (count > stepsMost)
-    reader.add(['steps'], `after repetition there are ${count} steps; ${stepsMost} are the most`)
-  const steps = isRight && count <= stepsMost ? [...unroll(parsed)] : []
+  if (count > maxSteps)
+    reader.add(['steps'], `after repetition there are ${count} steps; ${maxSteps} are the most`)
+  const steps = isRight && count <= maxSteps ? [...unroll(parsed)] : []
   return {
     name: textOf('name'),
     vcl: textOf('vcl'),
@@ -98,11 +98,11 @@ function readRepeat(
   { path, deep }: StepPlace,
 ): readonly WrittenStep[] {
   if (reader.map(step, path, ['repeat', 'steps']) === null) return []
-  if (deep === repeatsDeepMost) {
-    reader.add([...path, 'repeat'], `repeats stand in each other at most ${repeatsDeepMost} deep`)
+  if (deep === maxRepeatDepth) {
+    reader.add([...path, 'repeat'], `repeats stand in each other at most ${maxRepeatDepth} deep`)
     return []
   }
-  const bounds = { least: 1, most: repeatMost }
+  const bounds = { least: 1, most: maxRepeats }
   const repeat = reader.number(step['repeat'], [...path, 'repeat'], bounds)
   const inner = { path: [...path, 'steps'], deep: deep + 1 }
   return [{ repeat, steps: readSteps(reader, step['steps'], inner) }]

@@ -4,9 +4,9 @@ import type { Handling } from '../resources/logged-transaction.js'
 /** docs/behaviour.md, Tests of VCL. */
 export const testFileLimitBytes = 64 * 1024
 /** After repetition; a repeat itself does not count. */
-export const stepsMost = 1_000
-export const repeatMost = 1_000
-export const repeatsDeepMost = 2
+export const maxSteps = 1_000
+export const maxRepeats = 1_000
+export const maxRepeatDepth = 2
 /** About ten years. */
 export const advanceMostSeconds = 315_360_000
 /** The time limit of a whole file. */

@@ -17,7 +17,7 @@ interface NumberBounds {
 }
 
 /** Authors fix a few at a time. */
-export const problemsMost = 20
+export const maxProblems = 20
 const shownCharacters = 60
 
 export class ValueReader {
@@ -34,7 +34,7 @@ export class ValueReader {
 
   /** The message has `path` without step numbers: the line identifies the step. */
   add(path: YamlPath, message: string): void {
-    if (this.problems.length === problemsMost) return
+    if (this.problems.length === maxProblems) return
     const field = path.filter((part) => typeof part === 'string' && part !== 'steps').join('.')
     const prefix = field === '' ? '' : `${field}: `
     this.problems.push({ line: this.lineOf(path), message: `${prefix}${message}` })

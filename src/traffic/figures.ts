@@ -18,8 +18,8 @@ export interface Observed {
 }
 
 /** Limits of a cache's series: further domains count as `other` of their group, further groups have no series. */
-const domainsMost = 100
-export const groupsMost = 40
+const maxDomains = 100
+export const maxGroups = 40
 const otherDomains = 'other'
 const errors = 'status_5xx'
 
@@ -35,14 +35,14 @@ export class FigureSums {
   add(groupId: number, fqdn: string | null, seen: Observed): void {
     this.#lines += 1
     const group = String(groupId)
-    if (!this.#groups.has(group) && this.#groups.size >= groupsMost) return
+    if (!this.#groups.has(group) && this.#groups.size >= maxGroups) return
     const counts = takeCounts(this.#groups, group)
     // A group with requests always has the error series, even at zero.
     counts.set(errors, counts.get(errors) ?? 0)
     addTo(counts, seen)
     if (fqdn === null) return
     const domain = `${group}:${fqdn}`
-    const hasOwn = this.#domains.has(domain) || this.#domains.size < domainsMost
+    const hasOwn = this.#domains.has(domain) || this.#domains.size < maxDomains
     addTo(takeCounts(this.#domains, hasOwn ? domain : `${group}:${otherDomains}`), seen)
   }
 
@@ -159,14 +159,14 @@ interface Read {
   /** Requests that the cache counted meanwhile; null if unknown because it restarted. */
   readonly requests: number | null
   /** The tool prints at most this many lines in the time. */
-  readonly linesMost: number
+  readonly maxLines: number
 }
 
 /** Returns how many requests a line represents. */
-export function chooseScale({ sample, lines, requests, linesMost }: Read): number {
+export function chooseScale({ sample, lines, requests, maxLines }: Read): number {
   if (requests === null) return sample
   // All lines are read; late ones, as on a busy host, count in the next reading.
-  if (sample === 1 && requests <= linesMost) return 1
+  if (sample === 1 && requests <= maxLines) return 1
   return lines === 0 ? 0 : requests / lines
 }
 

@@ -32,7 +32,7 @@ const numberOperators = ['==', '!=', '<=', '>=', '<', '>'] as const
 const textOperators = ['eq', 'ne', '~', '!~'] as const
 const operators = [...numberOperators, ...textOperators] as const
 /** Depth of nested parentheses, which the tool parses recursively. */
-const depthMost = 20
+const maxDepth = 20
 const tagName = /^(?:\*?[A-Za-z_]+|[A-Za-z_]+\*|\*)$/
 const numberText = /^-?\d{1,15}(?:\.\d{0,9})?$/
 
@@ -79,7 +79,7 @@ class QueryReader {
 
   #readGroup(depth: number): LogQuery {
     if (!this.#take('(')) return this.#readTest()
-    if (depth === depthMost) throw this.#refuse(`brackets are nested deeper than ${depthMost}`)
+    if (depth === maxDepth) throw this.#refuse(`brackets are nested deeper than ${maxDepth}`)
     const inner = this.readOr(depth + 1)
     this.#require(')')
     return inner

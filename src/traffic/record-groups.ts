@@ -12,9 +12,9 @@ export interface RecordGroup {
 }
 
 /** Limits of one request; further records are only counted. */
-const recordsMost = 1_000
-const partsMost = 200
-const charactersMost = 128 * 1024
+const maxRecords = 1_000
+const maxParts = 200
+const maxCharacters = 128 * 1024
 
 interface OpenPart extends LoggedPart {
   readonly records: LogRecord[]
@@ -44,7 +44,7 @@ export class RecordGroups {
     const [, word = '', xid] = /^\*[*\d]* *<< (\w+) +>> (\d{1,15})/.exec(line) ?? []
     const kind = ({ Request: 'request', BeReq: 'fetch' } as const)[word]
     this.#current =
-      kind === undefined || this.#parts.length === partsMost
+      kind === undefined || this.#parts.length === maxParts
         ? null
         : { kind, xid: Number(xid), parentXid: 0, reason: '', records: [] }
     if (this.#current) this.#parts.push(this.#current)
@@ -55,7 +55,7 @@ export class RecordGroups {
     if (tag === undefined) return
     this.#records += 1
     this.#characters += text.length
-    const isOver = this.#records > recordsMost || this.#characters > charactersMost
+    const isOver = this.#records > maxRecords || this.#characters > maxCharacters
     if (this.#current === null || isOver) this.#leftOut += 1
     else this.#current.records.push({ tag, text: decodeBytes(text) })
   }

@@ -5,7 +5,7 @@
 
 /** docs/behaviour.md, Live log. */
 const expressionLimitCharacters = 100
-const repetitionsMost = 4
+const maxRepetitions = 4
 
 /** Returns why it is refused, or null. */
 export function findExpressionProblem(expression: string): string | null {
@@ -15,7 +15,7 @@ export function findExpressionProblem(expression: string): string | null {
     return 'back references, \\Q, and groups that begin with (? other than (?: and (?i) are not allowed'
   const { isNested, repetitions } = readRepetitions(expression)
   if (isNested) return 'what is repeated must not contain a repetition or alternatives'
-  return repetitions > repetitionsMost ? `it repeats more than ${repetitionsMost} parts` : null
+  return repetitions > maxRepetitions ? `it repeats more than ${maxRepetitions} parts` : null
 }
 
 function readRepetitions(expression: string): { isNested: boolean; repetitions: number } {

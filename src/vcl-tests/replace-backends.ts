@@ -19,7 +19,7 @@ export interface FoundBackend {
 }
 
 /** More than any cache has. */
-const backendsMost = 1_000
+const maxBackends = 1_000
 const addressFields = new Set(['host', 'port', 'path', 'proxy_header', 'via', 'authority'])
 
 /** Throws FleetError for VCL that may have backends which cannot be found here. */
@@ -38,8 +38,8 @@ export function findBackends(text: string): readonly FoundBackend[] {
     } else if (isSign(token, '}')) depth -= 1
     ;[word, name] = [name, token]
   }
-  if (backends.length > backendsMost)
-    throw refusal(`the VCL has ${backends.length} backends, a test takes at most ${backendsMost}`)
+  if (backends.length > maxBackends)
+    throw refusal(`the VCL has ${backends.length} backends, a test takes at most ${maxBackends}`)
   return backends
 }
 

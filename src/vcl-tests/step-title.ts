@@ -1,11 +1,11 @@
 /** A short description of a step. */
 import type { StepAction } from '../test-files/test-file.js'
 
-const charactersMost = 120
+const maxCharacters = 120
 
 export function titleOf(action: StepAction): string {
   const text = compose(action)
-  return text.length > charactersMost ? `${text.slice(0, charactersMost)}…` : text
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text
 }
 
 function compose(action: StepAction): string {

@@ -7,7 +7,7 @@ import { flag, list, matching, orAbsent, orNull, sha256, text } from '../resourc
 import type { Fitting } from '../resources/json-fields.js'
 
 /** Per agent; an organization has 500. */
-const certificatesMost = 10_000
+const maxCertificates = 10_000
 
 /** Also part of a file name on the agent's host. */
 const certificateNameForm = /^cf-([1-9][0-9]{0,15})-[0-9a-f]{8}$/
@@ -22,7 +22,7 @@ const desiredCertificate = Type.Object({
 })
 export type DesiredCertificate = Fitting<typeof desiredCertificate>
 
-export const desiredCertificates = list(desiredCertificate, certificatesMost)
+export const desiredCertificates = list(desiredCertificate, maxCertificates)
 
 /** As reported by an agent. `committed`: used for handshakes. */
 const reportedCertificate = Type.Object({
@@ -33,7 +33,7 @@ const reportedCertificate = Type.Object({
 })
 export type ReportedCertificate = Fitting<typeof reportedCertificate>
 
-export const reportedCertificates = list(reportedCertificate, certificatesMost)
+export const reportedCertificates = list(reportedCertificate, maxCertificates)
 
 /** The id of a certificate on the cache. */
 export function certificateName(id: number, sha: string): string {

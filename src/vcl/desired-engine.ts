@@ -10,7 +10,7 @@ import { desiredSettings } from './engine-settings.js'
 import { labelName, makeRoutingVcl, type RoutingVcl } from './routing.js'
 
 /** A cache holds a few hundred of our VCLs at most. */
-export const programsMost = 10_000
+export const maxPrograms = 10_000
 
 /** A VCL, by its name on the cache and the digest of its flattened text. */
 const desiredProgram = Type.Object({
@@ -25,8 +25,8 @@ const desiredLabel = Type.Object({ label: text, program: text })
 export type DesiredLabel = Fitting<typeof desiredLabel>
 
 export const desiredEngine = Type.Object({
-  load: list(desiredProgram, programsMost),
-  labels: list(desiredLabel, programsMost),
+  load: list(desiredProgram, maxPrograms),
+  labels: list(desiredLabel, maxPrograms),
   /** Name of the VCL to use: a program of `load`, or the idle VCL. */
   active: text,
   /**

@@ -6,8 +6,8 @@ import { Type } from 'typebox'
 import { list, orNull, text, whole, type Fitting } from '../resources/json-fields.js'
 
 /** Per agent. */
-const settingsMost = 10_000
-const groupsMost = 10_000
+const maxSettings = 10_000
+const maxGroups = 10_000
 
 export const desiredParam = Type.Object({
   name: text,
@@ -25,15 +25,15 @@ export const desiredHealth = Type.Object({
   backend: text,
   health: backendHealth,
   /** The groups whose VCL is selected; null selects all of our VCLs, including the idle one. */
-  groups: orNull(list(whole(1), groupsMost)),
+  groups: orNull(list(whole(1), maxGroups)),
 })
 export type DesiredHealth = Fitting<typeof desiredHealth>
 
 /** Absent: none. A state without settings is serialized as in versions without this feature. */
 export const desiredSettings = Type.Object({
-  params: Type.Optional(list(desiredParam, settingsMost)),
+  params: Type.Optional(list(desiredParam, maxSettings)),
   /** Broader rules first: the last rule that matches a VCL applies. */
-  health: Type.Optional(list(desiredHealth, settingsMost)),
+  health: Type.Optional(list(desiredHealth, maxSettings)),
 })
 export type DesiredSettings = Fitting<typeof desiredSettings>
 

@@ -7,9 +7,9 @@ import { flag, list, matching, orNull, whole, type Fitting } from '../resources/
 import { takeover } from './takeover.js'
 
 /** A cache holds a few dozen; even with the longest names these limits stay far below the message limit. */
-export const heldVclsMost = 500
-export const heldParamsMost = 200
-export const heldBackendsMost = 500
+export const maxHeldVcls = 500
+export const maxHeldParams = 200
+export const maxHeldBackends = 500
 
 /** A name as the cache itself accepts it (mgt_vcl.c), or `<VCL>.<backend>`. */
 const name = matching(/^[^\p{Cc}\p{Cs}]{1,400}$/u, 'a name')
@@ -26,15 +26,15 @@ export type HeldVcl = Fitting<typeof heldVcl>
 
 export const heldCache = Type.Object({
   childRunning: flag,
-  vcls: list(heldVcl, heldVclsMost),
+  vcls: list(heldVcl, maxHeldVcls),
   /** Number of VCLs that exceed the list's limit. */
   omittedVcls: whole(0, 1_000_000),
   takeover,
   /** The VCL that the cache served before this agent has already been replaced. */
   takenOver: flag,
   /** Parameters set by the agent. */
-  params: list(Type.Object({ name, value }), heldParamsMost),
+  params: list(Type.Object({ name, value }), maxHeldParams),
   /** `<VCL>.<backend>`: backends whose health the agent has set. */
-  backends: list(name, heldBackendsMost),
+  backends: list(name, maxHeldBackends),
 })
 export type HeldCache = Fitting<typeof heldCache>

@@ -25,7 +25,7 @@ export interface UnlockDifference {
 }
 
 /** Maximum number of entries per list. */
-const listMost = 100
+const maxListed = 100
 
 export function findUnlockDifference(held: HeldCache, desired: DesiredEngine): UnlockDifference {
   const target = toTarget(held, desired)
@@ -44,16 +44,16 @@ export function findUnlockDifference(held: HeldCache, desired: DesiredEngine): U
     backends: findBackends(held, target),
   }
   const omitted = Object.values(lists).reduce(
-    (sum, list) => sum + Math.max(0, list.length - listMost),
+    (sum, list) => sum + Math.max(0, list.length - maxListed),
     held.omittedVcls,
   )
   return {
     use: last === active ? null : last,
-    load: lists.load.slice(0, listMost),
-    labels: lists.labels.slice(0, listMost),
-    discard: lists.discard.slice(0, listMost),
-    params: lists.params.slice(0, listMost),
-    backends: lists.backends.slice(0, listMost),
+    load: lists.load.slice(0, maxListed),
+    labels: lists.labels.slice(0, maxListed),
+    discard: lists.discard.slice(0, maxListed),
+    params: lists.params.slice(0, maxListed),
+    backends: lists.backends.slice(0, maxListed),
     omitted,
   }
 }

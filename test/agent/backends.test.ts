@@ -5,8 +5,8 @@ import type { Backend } from '../../protocol/commands/backend.js'
 import type { SimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
 import { describeServed } from '../../src/agent/backends/served-backends.js'
 import {
-  reportedBackendsMost,
-  reportedNameMost,
+  maxReportedBackends,
+  maxReportedNameLength,
   servedVcls,
   type ServedVcl,
 } from '../../src/messages/backend-health.js'
@@ -28,7 +28,7 @@ const anyBackend = fc
     vcl: fc.constantFrom(...vclNames),
     own: fc.oneof(
       fc.stringMatching(/^[a-z][a-z0-9_.]{0,8}$/),
-      fc.constant('x'.repeat(reportedNameMost + 1)),
+      fc.constant('x'.repeat(maxReportedNameLength + 1)),
     ),
     type: fc.constantFrom(null, 'backend', 'round-robin'),
     isHealthy: fc.boolean(),
@@ -84,20 +84,20 @@ void t.test('every backend of a serving VCL is named or counted, within the mess
 })
 
 void t.test('sick backends are listed before healthy ones', (t) => {
-  const backends = Array.from({ length: reportedBackendsMost + 5 }, (_, n): Backend => ({
+  const backends = Array.from({ length: maxReportedBackends + 5 }, (_, n): Backend => ({
     name: `cf-1-aaaaaaaa-1.b${n}`,
     type: 'backend',
     adminHealth: 'probe',
     good: 0,
     total: 8,
-    isHealthy: n < reportedBackendsMost,
+    isHealthy: n < maxReportedBackends,
     lastChangeSeconds: 12.5,
     details: null,
   }))
   const [told] = describeServed(someVcls, backends)
   t.equal(told?.sick.length, 5)
-  t.same(told?.sick[0], { name: `b${reportedBackendsMost}`, since: 12_500 })
-  t.equal(told?.healthy.length, reportedBackendsMost - 5)
+  t.same(told?.sick[0], { name: `b${maxReportedBackends}`, since: 12_500 })
+  t.equal(told?.healthy.length, maxReportedBackends - 5)
   t.same(told?.omitted, { healthy: 5, sick: 0 })
   t.same(describeServed(someVcls, backends), describeServed(someVcls, backends.toReversed()))
   t.end()

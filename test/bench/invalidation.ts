@@ -16,7 +16,7 @@ import { formatCount, formatMs, median, quantile, type Report } from './figure.j
 import { startFleet, untilAllHold, untilAllRun } from './fleet-harness.js'
 
 const agents = 1_000
-const roundsMost = 40
+const maxRounds = 40
 /** Of 200 answers the two slowest do not affect the p99: a stall of the machine is not a property of the coordinator. */
 const answersMeasured = 200
 const idleMs = 200
@@ -49,7 +49,7 @@ async function measureFleet(t: TestEnd, report: Report): Promise<void> {
   const fanOut = await startBareFanOut(t)
   const commit = await openBareCommits(t)
   const rounds: Round[] = []
-  for (let number = 0; number < roundsMost; number++) {
+  for (let number = 0; number < maxRounds; number++) {
     const bareLastMs = await fanOut()
     const bareCommitMs = await afterIdling(commit)
     const { id } = await logBan(api, `obj.http.x-number == ${number}`)

@@ -15,7 +15,7 @@ import { listKinds, type HeapSnapshot } from './heap-kinds.js'
 import { readResidentBytes } from './process-reading.js'
 
 const size = 1_000
-const kindsMost = 10
+const maxKinds = 10
 /** Time for some samples of each agent. */
 const idleMs = 30_000
 const snapshotLimitMs = 300_000
@@ -51,7 +51,7 @@ export async function measureAgentMemory(t: TestEnd, report: Report): Promise<vo
     baseline: `RSS ${formatMegabytes(residentBytes)}, with one agent ${formatMegabytes(bareBytes)}`,
     goal: null,
   })
-  for (const { kind, bytes } of grown.toSorted((a, b) => b.bytes - a.bytes).slice(0, kindsMost))
+  for (const { kind, bytes } of grown.toSorted((a, b) => b.bytes - a.bytes).slice(0, maxKinds))
     report({
       name: `memory: ${kind}, an idle agent`,
       measured: `${Math.round(bytes / size)} bytes`,

@@ -5,15 +5,15 @@ import t from 'tap'
 import { root } from '../support/root.js'
 
 const folder = join(root, 'dist/page/')
-const firstLoadMost = 45_000
-const withEditorMost = 220_000
+const maxFirstLoadBytes = 45_000
+const maxWithEditorBytes = 220_000
 
 void t.test('the first load is at most 45 KB', (t) => {
   const parts = listFirstLoad()
   const bytes = weigh(parts)
 
   t.ok(parts.length >= 3, parts.join())
-  t.ok(bytes <= firstLoadMost, `${bytes} bytes`)
+  t.ok(bytes <= maxFirstLoadBytes, `${bytes} bytes`)
   t.end()
 })
 
@@ -25,7 +25,7 @@ void t.test('with the editor, it is at most 220 KB', (t) => {
 
   t.equal(views.length, 1)
   t.ok(bytes > 100_000, 'the editor is included')
-  t.ok(bytes <= withEditorMost, `${bytes} bytes`)
+  t.ok(bytes <= maxWithEditorBytes, `${bytes} bytes`)
   t.end()
 })
 

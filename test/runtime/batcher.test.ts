@@ -111,7 +111,7 @@ void t.test('the queue is bounded: the oldest items are dropped and logged', asy
   const written: number[] = []
   const { clock, batcher } = open<number>({
     log,
-    waitingMost: 3,
+    maxWaiting: 3,
     write: (items) => {
       if (!isUp) return Promise.reject(new Error('away'))
       written.push(...items)

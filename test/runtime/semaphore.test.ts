@@ -54,7 +54,7 @@ void t.test('a caller that timed out holds no permit', async (t) => {
 })
 
 void t.test('a caller is refused when too many wait', async (t) => {
-  const semaphore = new Semaphore({ waitingMost: 1, refuse: () => new Error('too many') })
+  const semaphore = new Semaphore({ maxWaiting: 1, refuse: () => new Error('too many') })
   await semaphore.acquire()
   const waiting = semaphore.acquire()
   await t.rejects(semaphore.acquire(), { message: 'too many' })

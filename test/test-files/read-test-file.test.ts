@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { readTestFile } from '../../src/test-files/read-test-file.js'
-import { stepsMost, testFileLimitBytes } from '../../src/test-files/test-file.js'
+import { maxSteps, testFileLimitBytes } from '../../src/test-files/test-file.js'
 
 function problemsOf(text: string): readonly string[] {
   const read = readTestFile(text)
@@ -134,7 +134,7 @@ void t.test('repeated steps are numbered in the order they run', (t) => {
         }))
         const read = readTestFile(JSON.stringify({ steps }))
         const count = blocks.reduce((sum, [repeat, inner]) => sum + repeat * inner, 0)
-        if (count > stepsMost || !read.ok) return count > stepsMost && !read.ok
+        if (count > maxSteps || !read.ok) return count > maxSteps && !read.ok
         const numbers = read.test.steps.map(({ number }) => number)
         return numbers.length === count && numbers.every((number, at) => number === at + 1)
       },

@@ -223,7 +223,7 @@ void t.test('the scale is the number of requests the cache counted per line', (t
     [{ sample: 10, lines: 0, requests: 3 }, 0, 'none was of the sample'],
   ] as const
   for (const [read, scale, why] of cases)
-    t.equal(chooseScale({ ...read, linesMost: 400 }), scale, why)
+    t.equal(chooseScale({ ...read, maxLines: 400 }), scale, why)
   t.equal(followSample(null, 150, 200), 1)
   t.equal(followSample(1, 201, 200), 10)
   t.equal(followSample(10, 190, 200), 10, 'the sample does not oscillate')

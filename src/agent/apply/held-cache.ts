@@ -2,9 +2,9 @@
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import type { Takeover } from '../../vcl/takeover.js'
 import {
-  heldBackendsMost,
-  heldParamsMost,
-  heldVclsMost,
+  maxHeldBackends,
+  maxHeldParams,
+  maxHeldVcls,
   type HeldCache,
 } from '../../vcl/held-cache.js'
 import type { AgentRecord } from '../agent-record.js'
@@ -20,11 +20,11 @@ export function describeHeld(
   const { params, backends } = record.settings
   return {
     childRunning,
-    vcls: vcls.slice(0, heldVclsMost).map((vcl) => ({ ...vcl, ours: ours.has(vcl.name) })),
-    omittedVcls: Math.max(0, vcls.length - heldVclsMost),
+    vcls: vcls.slice(0, maxHeldVcls).map((vcl) => ({ ...vcl, ours: ours.has(vcl.name) })),
+    omittedVcls: Math.max(0, vcls.length - maxHeldVcls),
     takeover,
     takenOver: isSame && record.takenOver,
-    params: params.slice(0, heldParamsMost).map(({ name, value }) => ({ name, value })),
-    backends: backends.slice(0, heldBackendsMost),
+    params: params.slice(0, maxHeldParams).map(({ name, value }) => ({ name, value })),
+    backends: backends.slice(0, maxHeldBackends),
   }
 }

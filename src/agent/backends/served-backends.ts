@@ -2,9 +2,9 @@
 import type { Backend } from '../../../protocol/commands/backend.js'
 import { groupBy } from '../../group-by.js'
 import {
-  reportedBackendsMost,
-  reportedNameMost,
-  servedVclsMost,
+  maxReportedBackends,
+  maxReportedNameLength,
+  maxServedVcls,
   type ServedVcl,
 } from '../../messages/backend-health.js'
 import type { LoadedVcl } from '../../vcl/engine-inventory.js'
@@ -31,12 +31,12 @@ export function describeServed(
         Number(a.backend.isHealthy) - Number(b.backend.isHealthy) || compare(keyOf(a), keyOf(b)),
     )
   const shown = new Set(
-    named.filter(({ own }) => own.length <= reportedNameMost).slice(0, reportedBackendsMost),
+    named.filter(({ own }) => own.length <= maxReportedNameLength).slice(0, maxReportedBackends),
   )
   return [...groupBy(named, ({ vcl }) => vcl)]
-    .filter(([vcl]) => vcl.length <= reportedNameMost)
+    .filter(([vcl]) => vcl.length <= maxReportedNameLength)
     .toSorted(([a], [b]) => compare(a, b))
-    .slice(0, servedVclsMost)
+    .slice(0, maxServedVcls)
     .map(([name, rows]) => toServed(name, rows, shown))
 }
 

@@ -60,7 +60,7 @@ export class SourceChecks {
   readonly #budgets: CompileBudgets
   readonly #semaphore = new Semaphore({
     permits: runningLimit,
-    waitingMost: waitingLimit,
+    maxWaiting: waitingLimit,
     refuse: () => new Error(`${waitingLimit} checks wait on this agent already`),
   })
   /** By SHA-256; null: it may be loaded. */

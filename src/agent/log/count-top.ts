@@ -16,7 +16,7 @@ interface TopParts {
 }
 
 /** Keys counted at once: a key with more than one in this many requests is certainly among them. */
-const keysMost = 10_000
+const maxKeys = 10_000
 const keyLimitCharacters = 512
 const slowMs = 1_000
 
@@ -28,7 +28,7 @@ export async function countTop(
 ): Promise<TopAnswer> {
   judgeWanted(wanted, masking)
   await groups.refresh()
-  const sketch = new SpaceSaving(keysMost)
+  const sketch = new SpaceSaving(maxKeys)
   const ending = new AbortController()
   let total = 0
   const trouble: string[] = []

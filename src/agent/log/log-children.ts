@@ -17,7 +17,7 @@ interface LogChildrenOptions {
 }
 
 /** docs/behaviour.md, Live log. */
-const childrenMost = 8
+const maxChildren = 8
 const backoff = { firstMs: 500, longestMs: 30_000 }
 /** A tool that ended sooner has printed why it cannot run. */
 const settledMs = 2_000
@@ -35,11 +35,11 @@ export class LogChildren {
     const key = JSON.stringify(run)
     let child = this.#shared.get(key)
     if (!child) {
-      if (this.#shared.size >= childrenMost)
+      if (this.#shared.size >= maxChildren)
         throw new FleetError(
           'unavailable',
           'log',
-          `this host runs ${childrenMost} log readers already; end some, or ask for the same lines`,
+          `this host runs ${maxChildren} log readers already; end some, or ask for the same lines`,
         )
       child = new SharedChild(this.#options, run, () => {
         this.#shared.delete(key)

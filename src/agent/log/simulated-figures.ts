@@ -7,7 +7,7 @@ import type { SampledFigures } from '../counters/sampler.js'
 import type { ServedGroups } from './served-groups.js'
 
 /** As for a real cache (traffic/figures.ts). */
-const domainsMost = 100
+const maxDomains = 100
 
 interface Subject {
   /** Names of its series, in the order of the values from `countFigures`. */
@@ -68,7 +68,7 @@ export class SimulatedFigures implements SampledFigures {
 
 /** `served`: names as in ServedGroups; a root group has no domains. */
 function shareOut(served: readonly string[]): readonly Subject[] {
-  const domains = served.filter((name) => name.startsWith('DOMAIN.')).slice(0, domainsMost)
+  const domains = served.filter((name) => name.startsWith('DOMAIN.')).slice(0, maxDomains)
   const weights = domains.map((_, at) => 1 / (at + 1))
   const whole = weights.reduce((sum, weight) => sum + weight, 0)
   const shares = new Map(domains.map((name, at) => [name, (weights[at] ?? 0) / whole]))

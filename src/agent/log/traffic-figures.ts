@@ -99,8 +99,8 @@ export class TrafficFigures {
   ): ReadonlyMap<string, number> | null {
     const { lines } = sums
     const sample = this.#run?.sample ?? 1
-    const linesMost = this.#options.linesPerSecond * bound.factor * seconds
-    const scale = chooseScale({ sample, lines, requests, linesMost })
+    const maxLines = this.#options.linesPerSecond * bound.factor * seconds
+    const scale = chooseScale({ sample, lines, requests, maxLines })
     const rates = sums.take({ scale, seconds })
     const nowMs = performance.now()
     // A sample of few requests may be empty.

@@ -28,7 +28,7 @@ interface GroupObserverOptions {
 
 const keptMs = 15 * 60_000
 /** One span per second: as many of a group as one report may contain. */
-const spansMost = 900
+const maxSpans = 900
 const readEveryMs = 1_000
 
 interface Span extends Omit<ObservedSpan, 'ageMs'> {
@@ -114,7 +114,7 @@ export class GroupObserver {
     const spans = this.#spans.get(group) ?? []
     this.#spans.set(group, spans)
     spans.push(span)
-    while (spans.length > spansMost || (spans[0]?.endMs ?? Infinity) < span.endMs - keptMs)
+    while (spans.length > maxSpans || (spans[0]?.endMs ?? Infinity) < span.endMs - keptMs)
       spans.shift()
   }
 

@@ -19,14 +19,14 @@ interface VclTesterOptions {
 type AskedTest = Omit<TestOrder, 'kind' | 'sha'> & { readonly text: string }
 
 /** Tests that the coordinator may queue meanwhile; each of them has a time limit. */
-const waitingMost = 100
+const maxWaiting = 100
 const busyRetrySeconds = 10
 
 export class VclTester {
   readonly #options: VclTesterOptions
   readonly #semaphore = new Semaphore({
-    waitingMost,
-    refuse: () => new Error(`${waitingMost} tests wait on this agent already`),
+    maxWaiting,
+    refuse: () => new Error(`${maxWaiting} tests wait on this agent already`),
   })
   readonly #ending = new AbortController()
   #containment: Promise<FoundContainment> | null = null

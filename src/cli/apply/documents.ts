@@ -5,7 +5,7 @@ import type { Problems } from './problems.js'
 import type { Folder } from './folder.js'
 
 /** The most that the coordinator places in one call. */
-export const documentsMost = 1_000
+export const maxDocuments = 1_000
 export interface FolderDocument {
   readonly values: Fields
   /** For example `site.yaml line 7`: the position of the value at this path, or of the nearest enclosing value. */
@@ -27,8 +27,8 @@ export async function readDocuments(
       problems.add(line === null ? file : `${file} line ${line}`, message)
     for (const document of read.documents) documents.push(...toDocuments(file, document, problems))
   }
-  if (documents.length > documentsMost)
-    problems.add('the folder', `${documents.length} documents; ${documentsMost} are the most`)
+  if (documents.length > maxDocuments)
+    problems.add('the folder', `${documents.length} documents; ${maxDocuments} are the most`)
   return documents
 }
 

@@ -20,7 +20,7 @@ export function toDocument(
   }
 }
 
-const lengthMost = 100
+const maxLength = 100
 
 /** Maps object names to file names that cannot leave the folder and do not differ in case only. */
 export function chooseFileNames(names: readonly string[]): ReadonlyMap<string, string> {
@@ -28,7 +28,7 @@ export function chooseFileNames(names: readonly string[]): ReadonlyMap<string, s
   const chosen = new Map<string, string>()
   for (const name of names) {
     const plain = name.replaceAll(/[^A-Za-z0-9._-]/g, '_').replace(/^[.-]/, '_')
-    const short = plain.length > lengthMost ? plain.slice(-lengthMost).replace(/^[.-]/, '_') : plain
+    const short = plain.length > maxLength ? plain.slice(-maxLength).replace(/^[.-]/, '_') : plain
     let free = short
     for (let number = 2; taken.has(free.toLowerCase()); number++) free = `${number}-${short}`
     taken.add(free.toLowerCase())

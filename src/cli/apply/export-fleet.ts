@@ -8,7 +8,7 @@ import { CliError, exitCodes, usageError } from '../cli-error.js'
 import { textFlag, word, type Invocation } from '../verb.js'
 import { applyKinds, type PresentObject } from './apply-objects.js'
 import { planApply } from './apply-plan.js'
-import { documentsMost } from './documents.js'
+import { maxDocuments } from './documents.js'
 import { chooseFileNames, toDocument } from './export-documents.js'
 import { requireAll } from './may-apply.js'
 import { readPresent } from './present.js'
@@ -33,9 +33,9 @@ export async function exportFleet(invocation: Invocation): Promise<undefined> {
   )
   const own = objects.filter(({ isOfConsole }) => isOfConsole !== true)
   const { set, chosen } = chooseSet(own, textFlag(invocation, 'set'), basename(resolve(folder)))
-  if (chosen.length + 1 > documentsMost)
+  if (chosen.length + 1 > maxDocuments)
     throw usageError(
-      `There are ${chosen.length} objects, and apply takes ${documentsMost - 1}: export one set at a time (--set)`,
+      `There are ${chosen.length} objects, and apply takes ${maxDocuments - 1}: export one set at a time (--set)`,
     )
   await writeFolder(folder, set, chosen, api)
   const tags = new Set(sharedTags.keys())

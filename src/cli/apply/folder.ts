@@ -4,7 +4,7 @@ import { basename, join, relative, resolve, sep } from 'node:path'
 import { usageError } from '../cli-error.js'
 
 /** Documents and sources combined. */
-const filesMost = 2_000
+const maxFiles = 2_000
 /** Base64 expands this to about the 10 MiB that a request body may have (docs/behaviour.md, Calls). */
 const fileLimitBytes = 7 * 1024 * 1024
 const folderLimitBytes = 64 * 1024 * 1024
@@ -38,7 +38,7 @@ export async function openFolder(path: string): Promise<Folder> {
     name: basename(resolve(path)),
     documents,
     readFile: async (wanted) => {
-      if (++read.files > filesMost) throw new Error(`there are more than ${filesMost} files`)
+      if (++read.files > maxFiles) throw new Error(`there are more than ${maxFiles} files`)
       const bytes = await readInside(root, wanted)
       read.bytes += bytes.length
       if (read.bytes > folderLimitBytes)

@@ -2,7 +2,7 @@
 import { CliError, exitCodes, type ExitCode } from '../cli-error.js'
 import { joinSome } from '../join-some.js'
 
-const linesMost = 20
+const maxLines = 20
 
 export class Problems {
   private readonly lines: string[] = []
@@ -19,7 +19,7 @@ export class Problems {
   /** Throws CliError if there are any problems. */
   check(exitCode: ExitCode = exitCodes.usage): void {
     if (this.lines.length === 0) return
-    const text = joinSome(this.lines, { most: linesMost, between: '\n' })
+    const text = joinSome(this.lines, { most: maxLines, between: '\n' })
     throw new CliError(exitCode, `${text}\nNothing was changed.`)
   }
 }

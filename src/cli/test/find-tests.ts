@@ -6,9 +6,9 @@ import { readTestFile } from '../../test-files/read-test-file.js'
 import { testFileLimitBytes, type TestFile } from '../../test-files/test-file.js'
 
 const testName = /^[^.].*\.test\.(?:ya?ml|json)$/i
-const filesMost = 1_000
+const maxFiles = 1_000
 /** Maximum depth of nested folders. */
-const deepMost = 8
+const maxDepth = 8
 
 /** Returns files in the order of the paths. Throws CliError (usage) for a path that does not exist. */
 export async function listTestFiles(paths: readonly string[]): Promise<readonly string[]> {
@@ -19,8 +19,8 @@ export async function listTestFiles(paths: readonly string[]): Promise<readonly 
     if (!status.isDirectory()) files.push(path)
     else files.push(...(await listFolder(path, 0)))
   }
-  if (files.length > filesMost)
-    throw usageError(`there are ${files.length} test files; ${filesMost} are the most`)
+  if (files.length > maxFiles)
+    throw usageError(`there are ${files.length} test files; ${maxFiles} are the most`)
   return [...new Set(files)]
 }
 
@@ -30,7 +30,7 @@ async function listFolder(folder: string, deep: number): Promise<readonly string
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name)
     const isFolder = entry.isDirectory() && !/^(?:\.|node_modules$)/.test(entry.name)
-    if (isFolder && deep < deepMost) files.push(...(await listFolder(path, deep + 1)))
+    if (isFolder && deep < maxDepth) files.push(...(await listFolder(path, deep + 1)))
     else if (!entry.isDirectory() && testName.test(entry.name)) files.push(path)
   }
   return files

@@ -39,11 +39,11 @@ const flushEveryMs = 100
 const retryMs = 1000
 const rowsAtOnce = 200
 /** Entries kept in memory while the store is unavailable; the oldest are dropped first. */
-const waitingMost = 10_000
+const maxWaiting = 10_000
 /** Unauthenticated calls (401) recorded per minute; further ones appear in the log only. */
 const namelessInMinute = 600
 /** Characters per text. */
-const textMost = 2000
+const maxTextLength = 2000
 const dayMs = 24 * 3600 * 1000
 const deletedAtOnce = 1000
 
@@ -55,7 +55,7 @@ export function createApiLog({ store, bus, now }: StateService, log: Logger): Ap
     waitMs: flushEveryMs,
     retryMs,
     atOnce: rowsAtOnce,
-    waitingMost,
+    maxWaiting,
     write: async (rows) => {
       await insertApiLogs(store.queries, await resolveOrganizations(store.queries, rows))
       bus.publish(changesSubject, {})
@@ -122,7 +122,7 @@ function severityOf(status: number): number {
 /** Callers write parts of these; no database keeps U+0000 or half a surrogate pair. */
 function toStorable(text: string): string {
   return text
-    .slice(0, textMost)
+    .slice(0, maxTextLength)
     .replaceAll('\0', '')
     .replaceAll(/\p{Surrogate}/gu, '\ufffd')
 }

@@ -40,7 +40,7 @@ export const organizationSchema = orNull(
 )
 
 /** The maximum number of references in one list of a body. */
-export const referencesMost = 1_000
+export const maxReferences = 1_000
 
 /** How a body refers to another object: by its id; the other keys of that object's GET response are ignored. */
 export function referenceTo(knownFields: readonly string[]): TObject<{ id: TInteger }> {
@@ -54,7 +54,7 @@ export function referencesTo(
   knownFields: readonly string[],
   options: { readonly minItems?: number } = {},
 ) {
-  return Type.Array(referenceTo(knownFields), { maxItems: referencesMost, ...options })
+  return Type.Array(referenceTo(knownFields), { maxItems: maxReferences, ...options })
 }
 
 /** The organization of a new object: the system administrator may choose it, other callers may only name their own. */

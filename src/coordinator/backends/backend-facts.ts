@@ -27,7 +27,7 @@ export interface SickBackends {
 }
 
 /** The maximum number that fits into a message. */
-const shownMost = 20
+const maxShown = 20
 
 const everything: Scope = { kind: 'all' }
 
@@ -44,7 +44,7 @@ export async function readGroupBackends(
     counts.lastSince = Math.max(counts.lastSince, row.since)
     counts.backends.set(row.backend, (counts.backends.get(row.backend) ?? 0) + 1)
     // The rows are ordered by agent.
-    if (counts.agents.length < shownMost && counts.agents.at(-1)?.id !== row.agentId)
+    if (counts.agents.length < maxShown && counts.agents.at(-1)?.id !== row.agentId)
       counts.agents.push({ id: row.agentId, name: row.agentName })
   })
   const served = await readServed(queries, { scope: everything, groupIds: [...sick.keys()] })
@@ -101,7 +101,7 @@ export function judgeGroup(
     areAllSick: sickEverywhere === total && served.omittedHealthy === 0,
     since,
     lastSince,
-    worst: rows.toSorted((a, b) => b.sick - a.sick || a.healthy - b.healthy).slice(0, shownMost),
+    worst: rows.toSorted((a, b) => b.sick - a.sick || a.healthy - b.healthy).slice(0, maxShown),
     agents,
   }
 }

@@ -1,5 +1,5 @@
 /** `GET /backends`: one row per backend of each VCL group, the worst first. */
-import { backend, sickAgentsMost, type Backend } from '../../resources/backend.js'
+import { backend, maxSickAgents, type Backend } from '../../resources/backend.js'
 import {
   matchesPattern,
   parseListQuery,
@@ -105,7 +105,7 @@ function addSick(
   found.set(key, one)
   one.agents += 1
   one.since = Math.min(one.since, since)
-  if (one.named.length < sickAgentsMost) one.named.push({ id: agentId, name: agentName })
+  if (one.named.length < maxSickAgents) one.named.push({ id: agentId, name: agentName })
   for (const filter of ofAgents) {
     const value = filter.field === 'agents.id' ? String(agentId) : agentName
     if (filter.anyOf.some((pattern) => matchesPattern(pattern, value))) one.met.add(filter)

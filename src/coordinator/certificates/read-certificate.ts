@@ -3,7 +3,7 @@
  * at load, and accepts an expired certificate. Pure.
  */
 import { createHash, createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
-import { chainMost } from '../../resources/certificate.js'
+import { maxChain } from '../../resources/certificate.js'
 import { splitPem } from '../../resources/pem.js'
 import { FleetError } from '../../errors.js'
 
@@ -19,7 +19,7 @@ export interface ReadCertificate {
   readonly fingerprint: string
 }
 
-const rsaBitsLeast = 2048
+const minRsaBits = 2048
 
 /** Throws 'invalid' with the field, chain or key, and the reason. */
 export function readCertificate(
@@ -53,16 +53,16 @@ export function fileText(chain: string, key: string): string {
 
 function readChain(text: string): readonly X509Certificate[] {
   const bytes = Buffer.byteLength(text)
-  if (bytes > chainMost.bytes)
-    throw refused('chain', `it has ${bytes} bytes, at most ${chainMost.bytes} are allowed`)
+  if (bytes > maxChain.bytes)
+    throw refused('chain', `it has ${bytes} bytes, at most ${maxChain.bytes} are allowed`)
   const blocks = splitPem(text)
   const other = blocks.find(({ label }) => label !== 'CERTIFICATE')
   if (other)
     throw refused('chain', `it holds a ${other.label.slice(0, 40)}; only certificates are allowed`)
-  if (blocks.length > chainMost.certificates)
+  if (blocks.length > maxChain.certificates)
     throw refused(
       'chain',
-      `it has ${blocks.length} certificates, at most ${chainMost.certificates} are allowed`,
+      `it has ${blocks.length} certificates, at most ${maxChain.certificates} are allowed`,
     )
   return blocks.map(({ text: pem }, at) => {
     try {
@@ -81,10 +81,10 @@ function requireUsable(one: X509Certificate, at: number, now: number): void {
     throw refused('chain', `${which} is not valid before ${toIso(one.validFrom)}`)
   const { asymmetricKeyType, asymmetricKeyDetails } = one.publicKey
   const bits = asymmetricKeyDetails?.modulusLength ?? 0
-  if ((asymmetricKeyType === 'rsa' || asymmetricKeyType === 'rsa-pss') && bits < rsaBitsLeast)
+  if ((asymmetricKeyType === 'rsa' || asymmetricKeyType === 'rsa-pss') && bits < minRsaBits)
     throw refused(
       'chain',
-      `${which} has an RSA key of ${bits} bits, at least ${rsaBitsLeast} are required`,
+      `${which} has an RSA key of ${bits} bits, at least ${minRsaBits} are required`,
     )
 }
 
@@ -103,8 +103,8 @@ function requireOrder(certificates: readonly X509Certificate[]): void {
 }
 
 function readKey(text: string): KeyObject {
-  if (Buffer.byteLength(text) > chainMost.bytes)
-    throw refused('key', `it is over ${chainMost.bytes} bytes`)
+  if (Buffer.byteLength(text) > maxChain.bytes)
+    throw refused('key', `it is over ${maxChain.bytes} bytes`)
   if (/-----BEGIN ENCRYPTED|Proc-Type: 4,ENCRYPTED/.test(text))
     throw refused('key', 'it is encrypted; give it without a passphrase, it is sealed here')
   try {

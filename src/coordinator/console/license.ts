@@ -40,7 +40,7 @@ const settingName = 'consoleLicense'
 /** The delay after which other coordinators notice a change, so that a call costs no query. */
 const rememberedMs = 3_000
 /** Characters of a license; about 200 are usual. */
-const charactersMost = 16_384
+const maxCharacters = 16_384
 
 /** Throws FleetError 'invalid' for a file that is not an Ed25519 public key: bad configuration (docs/behaviour.md, Settings). */
 export async function readLicenseKey(file: string): Promise<KeyObject> {
@@ -116,8 +116,8 @@ export function createLicensing(service: StateService, key: KeyObject | null): L
 
 /** Throws FleetError 'invalid'. */
 async function verify(text: string, key: KeyObject): Promise<License> {
-  if (text.length > charactersMost)
-    throw refusal(`a license has at most ${charactersMost} characters`)
+  if (text.length > maxCharacters)
+    throw refusal(`a license has at most ${maxCharacters} characters`)
   let payload: unknown
   try {
     const { alg } = decodeProtectedHeader(text)

@@ -13,9 +13,9 @@ import { isAdmin } from './users/users.js'
 export type Message = ApiLogRecord
 
 /** Older messages are in the controller's `/apilogs`. */
-const offsetMost = 100_000
+const maxOffset = 100_000
 /** Groups and caches of one user, which become parameters of one statement. */
-const objectsMost = 10_000
+const maxObjects = 10_000
 /** Both APIs' words for what a call was about. */
 const groupKeys = ['group', 'vclgroup']
 const agentKeys = ['cache', 'agent']
@@ -25,7 +25,7 @@ export async function listMessages(
   actor: Actor,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<readonly Message[]> {
-  if (offset > offsetMost) return []
+  if (offset > maxOffset) return []
   const messages = await selectMessages(service, actor)
   return messages.query.orderBy('apiLogs.id', 'desc').limit(limit).offset(offset).execute()
 }
@@ -42,9 +42,9 @@ export async function findMessage(
 /** All of the scope, or about some groups and caches of one owner. In an object: a query that is awaited by itself throws. */
 async function selectMessages({ store: { queries } }: StateService, actor: Actor) {
   if (isAdmin(actor)) return { query: selectApiLogs(queries, scopeOf(actor)) }
-  const groupIds = [...(actor.console?.groupIds ?? [])].slice(0, objectsMost)
+  const groupIds = [...(actor.console?.groupIds ?? [])].slice(0, maxObjects)
   const visible = groupIds.length === 0 ? [] : await readVisibleIds(queries, actor)
-  const agentIds = visible.slice(0, objectsMost)
+  const agentIds = visible.slice(0, maxObjects)
   // By ids: SQLite without statistics would read all of the organization's instead.
   const about = selectAbout(queries, groupKeys, groupIds).union(
     selectAbout(queries, agentKeys, agentIds),

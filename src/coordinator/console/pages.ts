@@ -9,7 +9,7 @@ export interface Page {
   readonly items: number
 }
 
-export const itemsMost = 1000
+export const maxItems = 1000
 
 /** Throws FleetError 'invalid', and 'not-found' after an id, which means an unknown path of the object: `/cache/{id}/nothing`. */
 export function readPage(params: Readonly<Record<string, string>>, errorKey: ErrorKey): Page {
@@ -18,11 +18,11 @@ export function readPage(params: Readonly<Record<string, string>>, errorKey: Err
   const items = readNumber(params['items'])
   if (page === undefined)
     throw new FleetError('invalid', errorKey, 'the page is a whole number from 1')
-  if (items === undefined || items > itemsMost)
+  if (items === undefined || items > maxItems)
     throw new FleetError(
       'invalid',
       errorKey,
-      `the items of a page are a whole number from 1 to ${itemsMost}`,
+      `the items of a page are a whole number from 1 to ${maxItems}`,
     )
   return { page, items }
 }

@@ -4,7 +4,7 @@ import { describeMismatch, prepareCheck } from '../../mismatch.js'
 import { matching, whole, type Fitting } from '../../resources/json-fields.js'
 
 /** Within the range of dates, and more than any grace period needs. */
-const graceDaysMost = 3_650
+const maxGraceDays = 3_650
 
 /** The signed payload. */
 const license = Type.Object({
@@ -13,7 +13,7 @@ const license = Type.Object({
   /** Seconds since 1970. */
   expires: whole(0, Math.floor(Number.MAX_SAFE_INTEGER / 1000)),
   /** Days of use after it expires. */
-  graceDays: whole(0, graceDaysMost),
+  graceDays: whole(0, maxGraceDays),
   maxCaches: whole(0),
 })
 export type License = Fitting<typeof license>

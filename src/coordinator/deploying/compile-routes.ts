@@ -9,7 +9,7 @@ import {
   initSchema,
   nameSchema,
   orNull,
-  referencesMost,
+  maxReferences,
   referencesTo,
   referenceSchema,
   requireAccess,
@@ -53,9 +53,7 @@ export function fileCompileRoutes(service: StateService): readonly Route[] {
       body: Type.Object(
         {
           mainVCL: looseFileSchema,
-          includes: Type.Optional(
-            orNull(Type.Array(looseFileSchema, { maxItems: referencesMost })),
-          ),
+          includes: Type.Optional(orNull(Type.Array(looseFileSchema, { maxItems: maxReferences }))),
           root: Type.Optional(
             orNull(
               Type.Boolean({

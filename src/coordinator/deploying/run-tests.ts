@@ -31,7 +31,7 @@ const runLimitMs = 120_000
 const turnWaitMs = 120_000
 const answerGraceMs = 10_000
 /** Agents that are tried until one can run the tests. */
-const testersMost = 3
+const maxTesters = 3
 
 /**
  * Returns why the tests were not run; null if they passed or there are none. Throws FleetError: uncompilable if a test fails,
@@ -71,7 +71,7 @@ async function runSomewhere(
   const files = texts.map(toVclText)
   const breach = await findBreach(service, group, tested.source)
   let obstacle: string | null = null
-  for (const tester of testers.slice(0, testersMost)) {
+  for (const tester of testers.slice(0, maxTesters)) {
     const run = { service, context, group, tested, tester, breach }
     const ended = await runAll(run, files)
     if (ended === null) return null

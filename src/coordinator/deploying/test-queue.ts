@@ -2,7 +2,7 @@
 import { FleetError } from '../../errors.js'
 import { Semaphore } from '../../runtime/semaphore.js'
 
-export const waitingMost = 10
+export const maxWaiting = 10
 const retryAfterSeconds = 60
 
 export class TestQueue {
@@ -10,7 +10,7 @@ export class TestQueue {
 
   /** Throws 'limited'. */
   async run<T>(organization: number | null, work: () => Promise<T>): Promise<T> {
-    const semaphore = this.#semaphores.get(organization) ?? new Semaphore({ waitingMost, refuse })
+    const semaphore = this.#semaphores.get(organization) ?? new Semaphore({ maxWaiting, refuse })
     this.#semaphores.set(organization, semaphore)
     try {
       return await semaphore.run(work)
@@ -24,7 +24,7 @@ function refuse(): FleetError {
   return new FleetError(
     'limited',
     'deploy',
-    `tests of ${waitingMost} deploys and checks of this organization wait already; try again when these have ended`,
+    `tests of ${maxWaiting} deploys and checks of this organization wait already; try again when these have ended`,
     { retryAfterSeconds },
   )
 }

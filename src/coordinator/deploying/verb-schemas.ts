@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { releaseText } from '../../resources/cache-release.js'
 import { vclGroup, verbPlan } from '../../resources/vclgroup.js'
-import { idSchema, initSchema, orNull, referencesMost } from '../api/references.js'
+import { idSchema, initSchema, orNull, maxReferences } from '../api/references.js'
 import { answerSchema, givenBody } from '../api/resource-schemas.js'
 import { waitSchema } from '../api/wait.js'
 import { groupSchema } from '../groups/group-views.js'
@@ -148,7 +148,7 @@ export const placementQuery = Type.Object(
     domains: Type.Optional(
       Type.String({
         pattern: '^[1-9][0-9]{0,14}(,[1-9][0-9]{0,14})*$',
-        maxLength: 16 * referencesMost,
+        maxLength: 16 * maxReferences,
         description: 'With stage: ids of the domains that it would serve; without them the group’s',
       }),
     ),

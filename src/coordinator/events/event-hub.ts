@@ -41,7 +41,7 @@ interface NewListener {
 /** Limit per account and coordinator. */
 export const listenersOfAccount = 100
 /** Limit per coordinator. */
-const listenersMost = 5_000
+const maxListeners = 5_000
 /** A subscriber with more unread bytes is disconnected and resumes by id. Texts are shared, so this costs little. */
 const waitingMostBytes = 1024 * 1024
 /** A subscriber with more unread bytes gets no samples until it has read them. */
@@ -204,17 +204,17 @@ export class EventHub {
       throw limited(
         `this account listens to events ${listenersOfAccount} times here already; end some`,
       )
-    if (this.#all.size >= listenersMost)
+    if (this.#all.size >= maxListeners)
       throw limited(
-        `this coordinator has ${listenersMost} listeners of events already; try another one`,
+        `this coordinator has ${maxListeners} listeners of events already; try another one`,
       )
     if (!organization) return
     const { name, quotas } = organization
     if (held >= quotas.listeners)
       throw limited(describeFullQuota(name, 'listeners', quotas.listeners))
-    if (!hasFairRoom({ total: listenersMost, used: this.#all.size, held, wanted: 1 }))
+    if (!hasFairRoom({ total: maxListeners, used: this.#all.size, held, wanted: 1 }))
       throw limited(
-        describeFullShare(name, `the ${listenersMost} listeners of events of this coordinator`),
+        describeFullShare(name, `the ${maxListeners} listeners of events of this coordinator`),
       )
   }
 

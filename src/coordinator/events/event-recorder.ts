@@ -37,7 +37,7 @@ const longestRestMs = 200
 /** docs/behaviour.md, Events: events are kept 1 hour. */
 export const keptMs = 3600 * 1000
 /** About 150 MB; a deploy to 10,000 agents makes 40,000 events. */
-const keptMost = 100_000
+const maxKept = 100_000
 const cleanEveryMs = 60_000
 const deletedAtOnce = 1000
 
@@ -107,7 +107,7 @@ async function recordSome({ store, now }: StateService, views: EventViews): Prom
 
 /** In small steps, and only from the old end. */
 async function removeOldEvents({ store, now }: StateService): Promise<void> {
-  const old = { createdBefore: now() - keptMs, kept: keptMost, limit: deletedAtOnce }
+  const old = { createdBefore: now() - keptMs, kept: maxKept, limit: deletedAtOnce }
   let deleted = deletedAtOnce
   while (deleted === deletedAtOnce)
     deleted = await store.transaction(async (queries) => {

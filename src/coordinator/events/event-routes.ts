@@ -16,7 +16,7 @@ import { requireAccess } from '../api/references.js'
 
 const errorKey = 'event'
 /** Each of them is sampled every second. */
-const liveAgentsMost = 100
+const maxLiveAgents = 100
 const livePattern = /^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/
 
 interface EventParts {
@@ -45,7 +45,7 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
           ),
           live: Type.Optional(
             Type.String({
-              description: `ids of agents, at most ${liveAgentsMost}: each second a sample of each comes too, as event sample without an id`,
+              description: `ids of agents, at most ${maxLiveAgents}: each second a sample of each comes too, as event sample without an id`,
               examples: ['1,2,3'],
             }),
           ),
@@ -96,11 +96,11 @@ async function findLive(
 ): Promise<readonly SampledAgent[]> {
   if (live === undefined) return []
   const ids = live.split(',').map(Number)
-  if (!livePattern.test(live) || ids.length > liveAgentsMost)
+  if (!livePattern.test(live) || ids.length > maxLiveAgents)
     throw new FleetError(
       'invalid',
       errorKey,
-      `live is ids of agents, at most ${liveAgentsMost}, joined by commas: live=1,2`,
+      `live is ids of agents, at most ${maxLiveAgents}, joined by commas: live=1,2`,
     )
   for (const type of ['stats', 'agent'] as const) requireAccess(actor, type, 'read', errorKey)
   const agents = await findVisibleAgents(service, actor, ids)

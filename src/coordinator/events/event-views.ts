@@ -61,14 +61,14 @@ const deploymentEventSchema = Type.Object(
 /** May be long. */
 const longFields = ['expressions', 'urls', 'headers', 'target', 'warnings'] as const
 /** Characters of JSON. */
-const fieldMost = 4_000
+const maxFieldLength = 4_000
 
 const invalidationEventSchema = Type.Object(
   {
     ...listedInvalidationSchema.properties,
     ...Type.Partial(Type.Pick(listedInvalidationSchema, longFields)).properties,
   },
-  { ...closed, description: `As in lists, without fields that are longer than ${fieldMost}` },
+  { ...closed, description: `As in lists, without fields that are longer than ${maxFieldLength}` },
 )
 
 const editedObjectSchema = Type.Object(
@@ -157,5 +157,7 @@ function toEditedView({ id, name, organization }: EditedObject) {
 /** Longer fields are read by id, because events are kept for an hour and sent to every subscriber. */
 function toInvalidationEventView(listed: ListedInvalidation) {
   const fields = Object.entries(toListedView(listed))
-  return Object.fromEntries(fields.filter(([, value]) => JSON.stringify(value).length <= fieldMost))
+  return Object.fromEntries(
+    fields.filter(([, value]) => JSON.stringify(value).length <= maxFieldLength),
+  )
 }

@@ -10,14 +10,14 @@ type TestFileProblems = readonly string[]
 
 /** Takes some milliseconds, less than starting a thread. */
 const shortCharacters = 4 * 1024
-const waitingMost = 16
+const maxWaiting = 16
 /** 64 KiB of the worst input take 2 s. */
 const checkTimeoutMs = 10_000
 
 const semaphore = new Semaphore({
-  waitingMost,
+  maxWaiting,
   refuse: () =>
-    new FleetError('unavailable', 'file', `${waitingMost} tests are being checked already`, {
+    new FleetError('unavailable', 'file', `${maxWaiting} tests are being checked already`, {
       retryAfterSeconds: checkTimeoutMs / 1000,
     }),
 })

@@ -7,14 +7,14 @@ import { compareHere, compareTimeoutMs, type Comparison, type NamedText } from '
 /** The total of both texts; takes some milliseconds, less than starting a thread. */
 const shortCharacters = 8 * 1024
 /** The maximum number of queued comparisons; each may take its full time. */
-export const waitingMost = 16
+export const maxWaiting = 16
 /** The time for the thread to start and receive the texts. */
 const graceMs = 5_000
 
 const semaphore = new Semaphore({
-  waitingMost,
+  maxWaiting,
   refuse: () =>
-    new FleetError('unavailable', 'file', `${waitingMost} comparisons wait already`, {
+    new FleetError('unavailable', 'file', `${maxWaiting} comparisons wait already`, {
       retryAfterSeconds: compareTimeoutMs / 1000,
     }),
 })

@@ -11,18 +11,18 @@ import type { Actor } from '../../resources/permission.js'
 export type ParamValues = Readonly<Record<string, string>>
 
 /** A cache release has some hundred parameters. */
-const paramsMost = 200
+const maxParams = 200
 /** Characters of all names and values together, so that one response can hold a list of all sets. */
-const paramsLengthMost = 16_384
+const maxParamsLength = 16_384
 
 /** Returns why this is not a valid set, and what would be; null if it is. Only the cache knows which parameters it has. */
 export function findParamValuesProblem(params: ParamValues): string | null {
   const entries = Object.entries(params)
-  if (entries.length > paramsMost)
-    return `params has ${entries.length} parameters; at most ${paramsMost} are allowed`
+  if (entries.length > maxParams)
+    return `params has ${entries.length} parameters; at most ${maxParams} are allowed`
   const length = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (length > paramsLengthMost)
-    return `params has ${length} characters; at most ${paramsLengthMost} are allowed; make several sets`
+  if (length > maxParamsLength)
+    return `params has ${length} characters; at most ${maxParamsLength} are allowed; make several sets`
   for (const [name, value] of entries) {
     if (!isSettableParameter(name)) return `params: ${name} may not be changed by anyone`
     const problem = findParamProblem(name, value)

@@ -50,11 +50,11 @@ interface Delivery {
 
 /** Entries per query for an agent that is not served from the tail; and the limit of such queries at a time. */
 const pageEntries = 128
-const readsMost = 4
+const maxReads = 4
 /** Agents per turn of the event loop, about 20 µs each, so that API calls do not wait. */
 const agentsPerTurn = 50
 /** Limit of disconnected agents whose window is kept. Some are deleted and never return. */
-const leftMost = 10_000
+const maxLeft = 10_000
 
 export class InvalidationDelivery {
   readonly #log: Logger
@@ -62,8 +62,8 @@ export class InvalidationDelivery {
   /** Agents that have not reported every entry sent to them. */
   readonly #awaited = new Set<number>()
   /** Unrecorded entries of agents that disconnected. */
-  readonly #unrecorded = createBoundedCache<number, ReadonlySet<number>>(leftMost)
-  readonly #reads = new Semaphore({ permits: readsMost })
+  readonly #unrecorded = createBoundedCache<number, ReadonlySet<number>>(maxLeft)
+  readonly #reads = new Semaphore({ permits: maxReads })
   readonly #writeMessage: ReturnType<typeof createMessageWriter>
   readonly #entries: ReturnType<typeof openInvalidationLog>
   readonly #tail: ReturnType<typeof createInvalidationTail>

@@ -29,10 +29,10 @@ const unsentLimitBytes = 8 << 20
  * An agent sends a few messages a minute, answers at most 64 questions at a time, and reports single invalidations one by one:
  * hundreds a second in a burst. Each message may cost a query of the store, and each ping a pong that is buffered until it is read.
  */
-const framesMost = 5_000
+const maxFrames = 5_000
 const framesWindowMs = 10_000
 /** 32 answers of the largest size; parsing them blocks the event loop. */
-const bytesMost = 32 << 20
+const maxBytes = 32 << 20
 /** A peer that does not answer a close frame is disconnected. */
 const closeTimeoutMs = 1000
 
@@ -138,8 +138,8 @@ export class LinkSocket {
     }
     this.#frames += 1
     this.#bytes += sizeBytes
-    if (this.#frames <= framesMost && this.#bytes <= bytesMost) return true
-    const what = this.#frames > framesMost ? `${framesMost} frames` : `${bytesMost} bytes`
+    if (this.#frames <= maxFrames && this.#bytes <= maxBytes) return true
+    const what = this.#frames > maxFrames ? `${maxFrames} frames` : `${maxBytes} bytes`
     this.end(closeCodes.protocolError, `over ${what} in ${framesWindowMs} ms`)
     return false
   }

@@ -21,7 +21,7 @@ interface EditableCall {
 }
 
 /** An attempt fails only because another editor's attempt succeeded. */
-const attemptsMost = 50
+const maxAttempts = 50
 
 class EditedMeanwhile extends Error {}
 
@@ -39,7 +39,7 @@ async function editObject(call: EditableCall, id: number, found: unknown): Promi
   const wanted = readIfMatch(headers['if-match'], route.errorKey)
   if (wanted === null && route.method === 'DELETE') return handle(found, edit.unguarded)
   let object = found
-  for (let attempt = 0; attempt < attemptsMost; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const seen = digestEditable(edit.view(object), edit.keys)
     if (wanted?.has(seen) === false) throw changed(route)
     const requireSame = (now: unknown): void => {

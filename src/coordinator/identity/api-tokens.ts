@@ -17,7 +17,7 @@ interface WantedApiToken {
 
 const yearSeconds = 365 * 24 * 3600
 /** Per account. */
-const tokensMost = 1000
+const maxTokens = 1000
 
 /**
  * Only this response contains the token itself. Throws 'forbidden' for rights that the caller does not have and for a caller
@@ -45,11 +45,11 @@ export async function createApiToken(
   const createdAt = now()
   checkExpiry(wanted.expire, createdAt)
   const id = await store.decide(async (queries) => {
-    if ((await countApiTokens(queries, actor.accountId)) >= tokensMost)
+    if ((await countApiTokens(queries, actor.accountId)) >= maxTokens)
       throw new FleetError(
         'conflict',
         'session',
-        `this account has ${tokensMost} API tokens; delete some first`,
+        `this account has ${maxTokens} API tokens; delete some first`,
       )
     return insertSession(queries, {
       accountId: actor.accountId,

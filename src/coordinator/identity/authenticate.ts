@@ -26,14 +26,14 @@ interface Recognized {
 /** docs/behaviour.md, Tokens: a revocation takes effect within 5 s, even if its notification is lost. */
 const cachedMs = 4_000
 /** Beyond this the least recently used tokens are evicted. */
-const cachedMost = 10_000
+const maxCached = 10_000
 /** The precision of a session's `lastUsed`. */
 const touchEveryMs = 60_000
 
 export function createAuthenticator(identity: Identity): Authenticator {
   const { service } = identity
   const remembered = createReadCache<Recognized>({
-    most: cachedMost,
+    most: maxCached,
     believedMs: cachedMs,
     now: service.now,
     expiresAt: ({ expiresAtMs }) => expiresAtMs,

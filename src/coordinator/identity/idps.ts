@@ -18,7 +18,7 @@ import { createBody, updateBody, withOthers } from '../api/resource-schemas.js'
 /** RFC 6749: characters of a scope, of a client's id and of its secret. */
 const scopeForm = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/
 const clientForm = /^[\x20-\x7e]{1,1024}$/
-const scopesMost = 50
+const maxScopes = 50
 const claimForm = /^[\x20-\x7e]{0,255}$/
 
 /** Keys whose form in a request differs from the response, or which no response contains. */
@@ -132,10 +132,10 @@ function sealGiven({ sealing }: Identity, secret: string | null): string | null 
 
 function readScopes(given: string | readonly string[]): readonly string[] {
   const scopes = [...new Set(typeof given === 'string' ? given.split(' ').filter(Boolean) : given)]
-  if (scopes.length > scopesMost || !scopes.every((scope) => scopeForm.test(scope)))
+  if (scopes.length > maxScopes || !scopes.every((scope) => scopeForm.test(scope)))
     throw refused(
       'scopes',
-      `it must be a list of at most ${scopesMost} words such as openid, profile`,
+      `it must be a list of at most ${maxScopes} words such as openid, profile`,
     )
   return scopes
 }

@@ -15,8 +15,8 @@ export interface Passwords {
 }
 
 /** In characters (docs/behaviour.md, Accounts). */
-const passwordLeast = 12
-const passwordMost = 1024
+const minPasswordLength = 12
+const maxPasswordLength = 1024
 
 /** argon2id is the library's default. Each hash takes about 12 ms of one core and 19 MiB. */
 const parameters = {
@@ -30,12 +30,12 @@ const noPassword = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism
 /** Out of the four threads that Node also uses for file system calls; one core stays free for other calls. */
 const atOnce = Math.max(1, Math.min(2, availableParallelism() - 1))
 /** Passwords that may wait: about one second of work. */
-const waitingMost = 100
+const maxWaiting = 100
 
 export function createPasswords(): Passwords {
   const semaphore = new Semaphore({
     permits: atOnce,
-    waitingMost,
+    maxWaiting,
     refuse: () =>
       new FleetError('unavailable', 'auth', 'too many logins at once; try again soon', {
         retryAfterSeconds: 2,
@@ -60,10 +60,10 @@ export function checkNewPassword(
   errorKey: ErrorKey = 'account',
 ): void {
   const { length } = password
-  if (length < passwordLeast || length > passwordMost)
+  if (length < minPasswordLength || length > maxPasswordLength)
     throw new FleetError(
       'invalid',
       errorKey,
-      `${key} has ${length} ${length === 1 ? 'character' : 'characters'}; it must have ${passwordLeast} to ${passwordMost}`,
+      `${key} has ${length} ${length === 1 ? 'character' : 'characters'}; it must have ${minPasswordLength} to ${maxPasswordLength}`,
     )
 }

@@ -15,9 +15,9 @@ import {
 export type Claims = Readonly<Record<string, unknown>>
 
 /** Only the first so many values of the role claim are read. */
-const valuesMost = 1000
+const maxValues = 1000
 /** How many numbers are tried as a suffix of a name that is taken. */
-const numbersMost = 100
+const maxNumbers = 100
 const nameLimit = 255
 
 /**
@@ -25,7 +25,7 @@ const nameLimit = 255
  * Without any, the account is a regular user without permissions.
  */
 export function readRights(claims: Claims, roleClaim: string): Rights {
-  const values = readValues(claims, roleClaim).slice(0, valuesMost)
+  const values = readValues(claims, roleClaim).slice(0, maxValues)
   const grants: Partial<Record<PermissionType, Access>> = {}
   for (const value of values) {
     const [type = '', access, rest] = value.split(':')
@@ -72,7 +72,7 @@ export function* chooseAccountNames(
   const name = [preferred, email, subject].find(isAccountName) ?? unnamed
   const suffix = `@${organization.replaceAll(':', '-')}`
   yield name
-  for (let number = 1; number <= numbersMost; number++) {
+  for (let number = 1; number <= maxNumbers; number++) {
     const behind = number === 1 ? suffix : `-${number}${suffix}`
     const longer = `${cut(name, nameLimit - Array.from(behind).length)}${behind}`
     yield isAccountName(longer) ? longer : `${unnamed}-${number}`

@@ -52,12 +52,12 @@ type Library = typeof OpenIdClient
 /** How long a provider's discovery document is cached. */
 const discoveryCachedMs = 10 * 60 * 1000
 /** Cached providers, some kilobytes each. Beyond this the least recently used ones are discovered again. */
-const cachedMost = 1000
+const maxCached = 1000
 
 export function createProviderClient(now: () => number, resolveName?: ResolveName): ProviderClient {
   const providerFetch = createProviderFetch(resolveName)
   const discovered = createReadCache<Configuration>({
-    most: cachedMost,
+    most: maxCached,
     believedMs: discoveryCachedMs,
     now,
   })

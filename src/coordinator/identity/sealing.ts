@@ -33,7 +33,7 @@ export interface Sealing {
 
 /** Keys kept in memory, because an earlier one may have sealed a text outside the store, such as the cookie of a login. */
 const keysKept = 3
-const attemptsMost = 3
+const maxAttempts = 3
 
 /** Reads the secret key, or creates it if nothing is sealed yet. Throws FleetError 'invalid' if it is not the store's. */
 export async function openSealing(store: Store, file: string): Promise<Sealing> {
@@ -68,7 +68,7 @@ export async function openSealing(store: Store, file: string): Promise<Sealing> 
           return isOurs ? { value: await work(queries) } : null
         })
         if (done) return done.value
-        if (attempts === attemptsMost)
+        if (attempts === maxAttempts)
           throw new FleetError('unavailable', 'store', describeOtherKey(file))
         await asUnavailable(reload)
       }

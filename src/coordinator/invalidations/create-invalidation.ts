@@ -1,6 +1,6 @@
 /** Creates an entry of the invalidation log; it is on disk when this resolves (docs/behaviour.md, Invalidations). */
 import type { Context } from '../../context.js'
-import { invalidationStates, listedResultsMost } from '../../resources/invalidation.js'
+import { invalidationStates, maxListedResults } from '../../resources/invalidation.js'
 import { parseBanExpression } from '../../vcl/ban-expression.js'
 import { listOwnHeaders, warnOfBan, warnOfHeaders } from './ban-warnings.js'
 import {
@@ -58,9 +58,9 @@ export interface InvalidationRequest {
 }
 
 /** A cache needs a few seconds for this many. */
-const bansPerAgentMost = 10_000
+const maxBansPerAgent = 10_000
 /** Searching for a header takes a millisecond. */
-const sourcesSearched = { limit: 10, lengthMost: 100_000 }
+const sourcesSearched = { limit: 10, maxLength: 100_000 }
 /** Warnings per entry. */
 const warningsLimit = 20
 
@@ -166,9 +166,9 @@ function requireFewBans(content: InvalidationContent, members: readonly SetMembe
     ...members.map(({ coverage }) => ('groups' in coverage ? (coverage.groups?.length ?? 1) : 0)),
   )
   const bans = groups * content.expressions.length
-  if (bans > bansPerAgentMost)
+  if (bans > maxBansPerAgent)
     throw invalid(
-      `it would be ${bans} bans on one agent, ${groups} for each expression; at most ${bansPerAgentMost} are allowed`,
+      `it would be ${bans} bans on one agent, ${groups} for each expression; at most ${maxBansPerAgent} are allowed`,
     )
 }
 
@@ -180,7 +180,7 @@ function viewUntold(
 ): NewInvalidation {
   const coveredIds = new Set(covered.map(({ agentId }) => agentId))
   const members = agents.map(toUntold)
-  if (members.length <= listedResultsMost) return viewEntry(entry, members, coveredIds)
+  if (members.length <= maxListedResults) return viewEntry(entry, members, coveredIds)
   const memberIds = new Set(agents.map(({ id }) => id))
   const slowestFirst = members.filter(({ agentId }) => coveredIds.has(agentId))
   return { entry, summary: summarizeShared(entry, { memberIds, slowestFirst }) }

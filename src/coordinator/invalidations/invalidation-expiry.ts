@@ -21,7 +21,7 @@ const checkEveryMs = 1000
 const expiredAtOnce = 50
 /** Retention of ended entries: time and count. */
 const keptMs = 7 * 24 * 3600 * 1000
-const keptMost = 100_000
+const maxKept = 100_000
 const deletedAtOnce = 500
 
 export function startInvalidationExpiry(service: StateService, log: Logger): Loop {
@@ -62,7 +62,7 @@ export async function endOverdueInvalidations(service: StateService): Promise<vo
 /** Runs hourly. */
 export async function removeOldInvalidations(service: StateService): Promise<void> {
   const { store, now } = service
-  const behind = await findEndedBehind(store.queries, keptMost)
+  const behind = await findEndedBehind(store.queries, maxKept)
   const before = Math.max(now() - keptMs, behind ?? 0)
   let deleted = deletedAtOnce
   while (deleted === deletedAtOnce)

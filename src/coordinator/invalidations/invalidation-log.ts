@@ -33,7 +33,7 @@ export interface InvalidationLog {
 }
 
 /** Limit of set members kept in memory, about 100 bytes each. */
-const keptMembersMost = 200_000
+const maxKeptMembers = 200_000
 
 export function openInvalidationLog({ store }: StateService): InvalidationLog {
   const sets = new Map<number, ReadonlyMap<number, Coverage>>()
@@ -81,7 +81,7 @@ export function openInvalidationLog({ store }: StateService): InvalidationLog {
     let members = 0
     for (const { size } of sets.values()) members += size
     for (const [setId, { size }] of sets) {
-      if (members <= keptMembersMost) return
+      if (members <= maxKeptMembers) return
       sets.delete(setId)
       members -= size
     }

@@ -11,7 +11,7 @@ import {
   type MemberProgress,
 } from './invalidation-results.js'
 import { invalidationStateName } from './invalidation.js'
-import { listedResultsMost } from '../../resources/invalidation.js'
+import { maxListedResults } from '../../resources/invalidation.js'
 import { stateFields, valuesOfState } from '../api/list-objects.js'
 import { findInvalidationProblems } from '../problems/find-invalidation-problems.js'
 import { toProblems } from '../problems/make-problem.js'
@@ -125,7 +125,7 @@ function toListedWithResults(
   summary: InvalidationSummary,
   { members, attemptedIds }: EntrySets,
 ): ListedInvalidation {
-  if (members.length > listedResultsMost) return toListed(entry, summary)
+  if (members.length > maxListedResults) return toListed(entry, summary)
   return { id: entry.id, ...viewEntry(entry, members, attemptedIds) }
 }
 

@@ -121,10 +121,10 @@ function selectTargetAgents(
 }
 
 /** A fleet has only a few distinct ones. */
-const parsedMost = 100
+const maxParsed = 100
 
 const parseCapabilities = rememberAnswers(
-  parsedMost,
+  maxParsed,
   (json: string): readonly Capability[] => JSON.parse(json) as Capability[], // as registration writes it
 )
 
@@ -152,12 +152,12 @@ export async function readGroupsOnAgents(
   return rows.map(({ root, ...row }) => ({ ...row, isRoot: root === 1 }))
 }
 
-/** Returns serving texts on these agents, of groups in scope: at most `limit`, none longer than `lengthMost`. */
+/** Returns serving texts on these agents, of groups in scope: at most `limit`, none longer than `maxLength`. */
 export async function readServedTexts(
   queries: Queries,
   scope: Scope,
   { groupIds, agentIds }: Pick<TargetedBy, 'groupIds' | 'agentIds'>,
-  { limit, lengthMost }: { readonly limit: number; readonly lengthMost: number },
+  { limit, maxLength }: { readonly limit: number; readonly maxLength: number },
 ): Promise<string[]> {
   let places = queries
     .selectFrom('placements')
@@ -169,7 +169,7 @@ export async function readServedTexts(
     .selectFrom('sources')
     .select('sources.text')
     .where('sources.sha', 'in', places)
-    .where(sql<number>`length(sources.text)`, '<=', lengthMost)
+    .where(sql<number>`length(sources.text)`, '<=', maxLength)
     .limit(limit)
     .execute()
   return rows.map(({ text }) => text)

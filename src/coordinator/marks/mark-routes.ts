@@ -14,7 +14,7 @@ import { readDeployMarks, readInvalidationMarks, readOutageMarks } from './mark-
 const errorKey = 'event'
 const closed = { additionalProperties: false }
 /** More lines than a chart can show. */
-const marksMost = 200
+const maxMarks = 200
 
 const readers = [
   ['vclgroup', readDeployMarks],
@@ -43,7 +43,7 @@ export function markRoutes(service: StateService): readonly Route[] {
       method: 'GET',
       path: '/marks/{start}/{end}',
       operationId: 'listMarks',
-      summary: `Deploys, invalidations and outages of caches since then: the newest ${marksMost} of a range, as far as you may read them`,
+      summary: `Deploys, invalidations and outages of caches since then: the newest ${maxMarks} of a range, as far as you may read them`,
       errorKey,
       permission: { type: 'stats', access: 'read' },
       query: Type.Object(
@@ -67,7 +67,7 @@ export function markRoutes(service: StateService): readonly Route[] {
         const { startMs, endMs } = requireRange({ start, end }, errorKey)
         const { vclGroup: groupId = null, agent: agentId = null } = query
         await requireSubject(service, actor, { groupId, agentId })
-        const range = { startMs, endMs, groupId, agentId, limit: marksMost + 1 }
+        const range = { startMs, endMs, groupId, agentId, limit: maxMarks + 1 }
         const { queries } = service.store
         const found: Mark[] = []
         for (const [type, read] of readers)
@@ -75,7 +75,7 @@ export function markRoutes(service: StateService): readonly Route[] {
         const marks = found.sort((a, b) => b.at.localeCompare(a.at))
         return {
           status: 200,
-          body: { marks: marks.slice(0, marksMost), more: marks.length > marksMost },
+          body: { marks: marks.slice(0, maxMarks), more: marks.length > maxMarks },
         }
       },
     }),

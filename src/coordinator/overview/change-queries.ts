@@ -5,9 +5,9 @@ import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
 /** Log entries examined: any number of refused calls and failed logins may stand between two changes. */
-const examinedMost = 1_000
+const maxExamined = 1_000
 /** Characters of JSON; longer contents are omitted. */
-const contentMost = 4_000
+const maxContentLength = 4_000
 
 /** Returns the newest call first. */
 export function readChangingCalls(queries: Queries, scope: Scope, limit: number) {
@@ -19,7 +19,7 @@ export function readChangingCalls(queries: Queries, scope: Scope, limit: number)
           .select(['id', 'createdAt', 'account', 'method', 'path', 'keyId', 'status', 'asksOnly'])
           .where(within(scope, 'apiLogs'))
           .orderBy('id', 'desc')
-          .limit(examinedMost)
+          .limit(maxExamined)
           .as('newest'),
       )
       .select(['createdAt', 'account', 'method', 'path', 'keyId'])
@@ -36,7 +36,7 @@ export function readChangingCalls(queries: Queries, scope: Scope, limit: number)
   )
 }
 
-/** Returns the contents of invalidations by id, without those that exceed `contentMost`. */
+/** Returns the contents of invalidations by id, without those that exceed `maxContentLength`. */
 export async function readContents(
   queries: Queries,
   scope: Scope,
@@ -47,7 +47,7 @@ export async function readContents(
     .select(['id', 'content'])
     .where(within(scope, 'invalidations'))
     .where('id', 'in', [...ids])
-    .where(sql<number>`length(${sql.ref('content')})`, '<=', contentMost)
+    .where(sql<number>`length(${sql.ref('content')})`, '<=', maxContentLength)
     .execute()
   return new Map(
     // The column is only written from such an object.
@@ -70,11 +70,11 @@ export function readRevisions(
     .where('revision', 'is not', null)
     .where('action', 'not in', withoutRevision)
     .orderBy('id', 'desc')
-    .limit(revisionsMost)
+    .limit(maxRevisions)
     .execute()
 }
 
 /** Undeploy and the actions on stages record the current revision and create none. */
 const withoutRevision = ['undeploy', 'stage', 'delstage']
 /** Enough for the changes of one overview. */
-const revisionsMost = 200
+const maxRevisions = 200

@@ -3,7 +3,7 @@
  * figures. Thousands of caches are read for them, so they are remembered: callers get the known figures while new ones are read.
  */
 import {
-  listedWorstMost,
+  maxListedWorst,
   type Figures,
   type Overview,
   type WorstObject,
@@ -143,7 +143,7 @@ async function nameWorst(
   { type, rates }: { readonly type: 'agent' | 'vclgroup'; readonly rates: RatesById },
 ): Promise<WorstObject[]> {
   const rows = rates.map(([id, ofOne]) => ({ id, rates: ofOne }))
-  const worst = findWorst(rows, listedWorstMost)
+  const worst = findWorst(rows, maxListedWorst)
   if (worst.length === 0) return []
   const ids = worst.map(({ id }) => id)
   const names = await readNames(store.queries, scopeOf(actor), namedTables[type], ids)

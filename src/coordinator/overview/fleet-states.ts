@@ -2,7 +2,7 @@
  * Counts of agents, groups and backends by state, and the open problems. Results are cached until an event announces a change.
  * Counting backends reads thousands of rows, so callers get the known counts while the backends are counted again.
  */
-import { listedProblemsMost } from '../../resources/overview.js'
+import { maxListedProblems } from '../../resources/overview.js'
 import type { Actor } from '../../resources/permission.js'
 import { createReadCache } from '../../runtime/bounded-cache.js'
 import { createRefreshedMemory } from '../../runtime/refreshed-memory.js'
@@ -53,7 +53,7 @@ export function createFleetStates(service: StateService): FleetStates {
       null,
     readProblems: (actor) =>
       problems.read(`${keyOf(actor)} ${listReadableBearers(actor).join()}`, () =>
-        readOpenProblems(store.queries, actor, listedProblemsMost),
+        readOpenProblems(store.queries, actor, maxListedProblems),
       ),
   }
 }

@@ -23,9 +23,9 @@ export const hourMs = 3_600_000
 /** Steps are kept for this much longer than an hour, so that the step of an hour ago is included. */
 const beyondMs = 5 * 60_000
 /** The maximum number of steps in a course. */
-const stepsMost = 60
+const maxSteps = 60
 /** Rows read for a course, at most a second of work; with more caches the steps are longer. */
-const rowsMost = 200_000
+const maxRows = 200_000
 /** The last steps are read again: they may have been incomplete. */
 const stepsAnew = 3
 
@@ -33,10 +33,10 @@ export async function readHourSeries(
   statistics: StatisticsArchive,
   { caches, nowMs, known }: CourseQuery,
 ): Promise<HourSeries> {
-  const spanMs = (hourMs + beyondMs) / findStepsMost(caches.length)
+  const spanMs = (hourMs + beyondMs) / findMaxSteps(caches.length)
   const newest = known?.caches === caches.length ? known.steps.at(-1) : undefined
   const isRecent = newest !== undefined && nowMs - newest.endsAt < stepsAnew * spanMs
-  const steps = isRecent ? stepsAnew : findStepsMost(caches.length)
+  const steps = isRecent ? stepsAnew : findMaxSteps(caches.length)
   const { series } = await statistics.readSeries({
     caches,
     names: figureCounters,
@@ -44,7 +44,7 @@ export async function readHourSeries(
     startMs: nowMs - steps * spanMs,
     endMs: nowMs,
     nowMs,
-    rowsMost: steps,
+    maxRows: steps,
   })
   const before = isRecent ? known?.steps : undefined
   return {
@@ -59,8 +59,8 @@ interface CourseQuery {
   readonly known: HourSeries | undefined
 }
 
-function findStepsMost(caches: number): number {
-  return Math.max(1, Math.min(stepsMost, Math.floor(rowsMost / Math.max(1, caches))))
+function findMaxSteps(caches: number): number {
+  return Math.max(1, Math.min(maxSteps, Math.floor(maxRows / Math.max(1, caches))))
 }
 
 /** Of two steps with the same end the later read is used. */

@@ -49,7 +49,7 @@ function failuresOf(rates: FigureRates): number {
 }
 
 /** Requests per second; with fewer, a hit ratio is chance. */
-const requestsLeast = 1
+const minRequests = 1
 /** A hit ratio is notably low if it is more than this below the overall hit ratio. */
 const notable = 0.05
 
@@ -65,12 +65,12 @@ export function findWorst<Row extends { readonly rates: FigureRates }>(
   const missing: Judged<Row>[] = []
   const sum = emptyRates()
   for (const { rates } of rows) addRates(sum, rates)
-  const ratioLeast = ratioOf(sum) - notable
+  const minRatio = ratioOf(sum) - notable
   for (const row of rows) {
     const failures = failuresOf(row.rates)
     const ratio = ratioOf(row.rates)
     if (failures > 0) failing.push({ row, badness: failures })
-    else if ((row.rates[0] ?? 0) >= requestsLeast && ratio < ratioLeast)
+    else if ((row.rates[0] ?? 0) >= minRequests && ratio < minRatio)
       missing.push({ row, badness: 1 - ratio })
   }
   return [...takeWorst(failing, most), ...takeWorst(missing, most)]

@@ -1,5 +1,5 @@
 /** The most recent changes, in words and with current names, as far as the caller may read them. */
-import { listedChangesMost, type OverviewChange } from '../../resources/overview.js'
+import { maxListedChanges, type OverviewChange } from '../../resources/overview.js'
 import { may, type Actor } from '../../resources/permission.js'
 import { groupBy } from '../../group-by.js'
 import { printBanExpression } from '../../vcl/ban-expression.js'
@@ -14,7 +14,7 @@ import { isNamedType, namedTables, readNames } from './object-names.js'
 type Call = Awaited<ReturnType<typeof readChangingCalls>>[number]
 
 /** The maximum length of the shown ban expression or URL, in characters. */
-const contentMost = 80
+const maxContentLength = 80
 /** A revision is recorded when its caches switch, a call when it is answered: they differ by at most the time that a call may wait. */
 const revisionApartMs = 10 * 60_000
 
@@ -24,7 +24,7 @@ export async function readRecentChanges(
   actor: Actor,
 ): Promise<OverviewChange[]> {
   const { queries } = store
-  const calls = await readChangingCalls(queries, scopeOf(actor), listedChangesMost)
+  const calls = await readChangingCalls(queries, scopeOf(actor), maxListedChanges)
   const names = await nameObjects(queries, actor, calls)
   const contents = await describeContents(queries, actor, calls)
   const revisionOf = await findRevisions(queries, actor, calls)
@@ -89,7 +89,7 @@ function describeContent(content: InvalidationContent): string {
       ? (['banned', content.expressions.map(printBanExpression)] as const)
       : (['purged', content.urls] as const)
   const [first = ''] = members
-  const shown = first.length > contentMost ? `${first.slice(0, contentMost - 1)}…` : first
+  const shown = first.length > maxContentLength ? `${first.slice(0, maxContentLength - 1)}…` : first
   return `${verb} ${shown}${members.length > 1 ? ` and ${members.length - 1} more` : ''}`
 }
 

@@ -127,7 +127,7 @@ function toWanted({ groups }: PlacementPlan, newestId: number): readonly WantedG
 /** No agent has this tag: ids start at 1. */
 const unknownTagId = 0
 /** They are read in one statement (SQLite accepts 32,766 parameters). */
-const tagsMost = 10_000
+const maxTags = 10_000
 /** Above all existing ids, because new deployments are the newest. */
 const newIds = 2 ** 50
 
@@ -141,8 +141,8 @@ async function numberDeployments(
     readUsableIds(queries, 'deployments', organizationId, ids),
   )
   const tags = deployments.flatMap((one) => one.tags.flatMap(takeKnown))
-  if (tags.length > tagsMost)
-    throw new FleetError('invalid', 'vclgroup', `deployments: over ${tagsMost} tags in all`)
+  if (tags.length > maxTags)
+    throw new FleetError('invalid', 'vclgroup', `deployments: over ${maxTags} tags in all`)
   await requireAll(tags, 'deployments.tags', 'vclgroup', (ids) =>
     readUsableTagIds(queries, organizationId, ids),
   )

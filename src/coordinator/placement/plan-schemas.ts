@@ -1,14 +1,14 @@
 /** Schemas of the request and response for planned placements, and the types derived from them. */
 import { Type } from 'typebox'
-import { releasesMost, releaseText } from '../../resources/cache-release.js'
+import { maxReleases, releaseText } from '../../resources/cache-release.js'
 import { matching, type Fitting } from '../../resources/json-fields.js'
 import type { ForeseenPlacements } from '../../resources/vclgroup.js'
-import { idSchema, nameSchema, orNull, referencesMost } from '../api/references.js'
+import { idSchema, nameSchema, orNull, maxReferences } from '../api/references.js'
 
 const closed = { additionalProperties: false }
 
 /** The limit of one folder of `cachefleet apply`. */
-const objectsMost = 1_000
+const maxObjects = 1_000
 
 const countSchema = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 
@@ -22,7 +22,7 @@ const plannedDeploymentSchema = Type.Object(
       Type.Object({ id: Type.Optional(idSchema), name: Type.Optional(nameSchema) }, closed),
       {
         minItems: 1,
-        maxItems: referencesMost,
+        maxItems: maxReferences,
         description: 'Without an id: a new one, which no agent has',
       },
     ),
@@ -34,16 +34,16 @@ const plannedGroupSchema = Type.Object(
   {
     id: Type.Optional(idSchema),
     name: nameSchema,
-    domains: Type.Array(Type.String(), { maxItems: referencesMost, description: 'Names, not ids' }),
+    domains: Type.Array(Type.String(), { maxItems: maxReferences, description: 'Names, not ids' }),
     deployments: Type.Array(Type.String(), {
-      maxItems: referencesMost,
+      maxItems: maxReferences,
       description: 'Names of deployments in this plan',
     }),
     releases: Type.Optional(
       orNull(
         Type.Array(matching(releaseText.pattern, releaseText.right), {
           minItems: 1,
-          maxItems: releasesMost,
+          maxItems: maxReleases,
           description: 'Of the cache; null, or left out: any',
         }),
       ),
@@ -57,12 +57,12 @@ const plannedGroupSchema = Type.Object(
 
 export const planSchema = Type.Object(
   {
-    groups: Type.Array(plannedGroupSchema, { maxItems: objectsMost }),
-    deployments: Type.Array(plannedDeploymentSchema, { maxItems: objectsMost }),
+    groups: Type.Array(plannedGroupSchema, { maxItems: maxObjects }),
+    deployments: Type.Array(plannedDeploymentSchema, { maxItems: maxObjects }),
     undeployed: Type.Optional(
       orNull(
         Type.Array(Type.Object({ id: idSchema }, closed), {
-          maxItems: objectsMost,
+          maxItems: maxObjects,
           description: 'Groups that are undeployed first',
         }),
       ),

@@ -39,7 +39,7 @@ const longestRestMs = 500
 /** Certificates expire and agents continue invalidations without a recorded change. */
 const expiryEveryMs = 3600 * 1000
 const invalidationsEveryMs = 10_000
-const openInvalidationsMost = 500
+const maxOpenInvalidations = 500
 
 export function startProblemFollower(service: StateService, log: Logger): HintedLoop {
   let sweptAt = { all: 0, certificates: 0, invalidations: 0 }
@@ -117,7 +117,7 @@ async function noteOpenInvalidations(queries: Queries): Promise<void> {
     .select('id')
     .where('outcome', 'is', null)
     .orderBy('position')
-    .limit(openInvalidationsMost)
+    .limit(maxOpenInvalidations)
     .execute()
   const checks = open.map(({ id }) => ({ objectType: 'invalidation', objectId: id }) as const)
   await noteChecks(queries, checks)

@@ -16,7 +16,7 @@ export type JudgedAgent = Pick<
   | 'draining'
 >
 
-const driftNamesMost = 5
+const maxDriftNames = 5
 
 /** `whole`: false for an organization that only shares the agent and cannot repair it. */
 export function findAgentProblems(agent: JudgedAgent, whole: boolean): Finding[] {
@@ -103,7 +103,7 @@ function findDrift({ drift, lastStateChangeAt }: JudgedAgent): Finding[] {
   if (drift === null || drift.healedAt !== null) return []
   const { foreign, action, at } = drift
   const atMs = Date.parse(at)
-  const names = foreign.slice(0, driftNamesMost).join(', ')
+  const names = foreign.slice(0, maxDriftNames).join(', ')
   const what = names === '' ? 'what it serves' : quoteText(names)
   return [
     {

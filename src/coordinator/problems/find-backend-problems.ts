@@ -3,7 +3,7 @@ import type { SickBackends } from '../backends/backend-facts.js'
 import { countCaches, toConcerned, type Finding } from './make-problem.js'
 
 /** Backends named in a message; the others are counted. */
-const namedMost = 3
+const maxNamed = 3
 
 /** `sick`: undefined if no backend is sick. */
 export function findBackendProblems(sick: SickBackends | undefined, groupName: string): Finding[] {
@@ -35,7 +35,7 @@ export function findBackendProblems(sick: SickBackends | undefined, groupName: s
 
 /** `origin (2 of 34 caches), images (1 cache) and 2 more`. */
 function nameWorst({ worst, sickSomewhere }: SickBackends): string {
-  const named = worst.slice(0, namedMost).map(({ name, sick, healthy }) => {
+  const named = worst.slice(0, maxNamed).map(({ name, sick, healthy }) => {
     const where = healthy === 0 ? countCaches(sick) : `${sick} of ${countCaches(sick + healthy)}`
     return `${name} (${where})`
   })

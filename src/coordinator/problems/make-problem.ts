@@ -1,6 +1,6 @@
 /** Turns the findings of a noun's rules into problems as the API returns them (docs/behaviour.md, Problems). */
 import {
-  concernedMost,
+  maxConcernedAgents,
   problemCodes,
   type ConcernedObject,
   type Problem,
@@ -46,7 +46,7 @@ function toProblem(
   findFirstSeen: (code: ProblemCode) => number,
 ): Problem {
   const since = new Date(sinceMs ?? findFirstSeen(code)).toISOString()
-  return { code, severity, message, since, objects: objects.slice(0, concernedMost), remedy }
+  return { code, severity, message, since, objects: objects.slice(0, maxConcernedAgents), remedy }
 }
 
 /** Returns the first line, shortened. */

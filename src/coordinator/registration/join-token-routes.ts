@@ -3,13 +3,7 @@ import { Type } from 'typebox'
 import { joinToken } from '../../resources/join-token.js'
 import { fieldNames, readOnlyNames } from '../../resources/resource.js'
 import { tag } from '../../resources/tag.js'
-import {
-  nameSchema,
-  orNull,
-  referencesMost,
-  referenceTo,
-  requireAccess,
-} from '../api/references.js'
+import { nameSchema, orNull, maxReferences, referenceTo, requireAccess } from '../api/references.js'
 import { answeredAs, deleteRoute, listRoute } from '../api/resource-routes.js'
 import { createBody, withOthers } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'
@@ -26,7 +20,7 @@ const madeSchema = Type.Object(
 const tags = Type.Optional(
   orNull(
     Type.Array(Type.Union([referenceTo(fieldNames(tag.fields)), nameSchema]), {
-      maxItems: referencesMost,
+      maxItems: maxReferences,
       description: 'Assigned to the agents that enrol; a new name creates the tag',
     }),
   ),

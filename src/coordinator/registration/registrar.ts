@@ -22,12 +22,12 @@ export interface Registrar {
 /** How long a hello waits for others. */
 const gatherMs = 5
 /** Agents per transaction. */
-const enrolledMost = 256
+const maxEnrolled = 256
 
 export function createRegistrar(service: StateService): Registrar {
   const enrol = gatherCalls<Enrolling, RegisteredAgent>({
     waitMs: gatherMs,
-    most: enrolledMost,
+    most: maxEnrolled,
     carryOut: (enrolling) => enrolTogether(service, enrolling),
   })
   return {

@@ -55,7 +55,7 @@ export function createReportRecorder(service: StateService, log: Logger): Report
     retryMs,
     atOnce: batchSize,
     restMs: (tookMs) => Math.min(tookMs, longestRestMs),
-    waitingMost: waitingLimit,
+    maxWaiting: waitingLimit,
     write: async (batch) => {
       await writeBatch(service, batch)
       notifyAgentsChanged(service, [...new Set(batch.map(({ agentId }) => agentId))])

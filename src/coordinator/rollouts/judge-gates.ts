@@ -42,7 +42,7 @@ interface Seen {
   readonly webhooks: readonly (WebhookAnswer | null)[]
 }
 
-/** Returns one row per gate for all agents, and one per agent on which it fails, at most `rowsMost` per gate. In steps of a few ms. */
+/** Returns one row per gate for all agents, and one per agent on which it fails, at most `maxRows` per gate. In steps of a few ms. */
 export function* judgeGates(
   gates: readonly GateRule[],
   { switched, control, webhooks }: Seen,
@@ -79,7 +79,7 @@ type DigestedAgent = ObservedAgent & { readonly sinceSum: Seconds; readonly befo
 export const agentsPerStep = 50
 
 /** Maximum number of agents listed for a gate. */
-const rowsMost = 20
+const maxRows = 20
 
 interface Beside {
   /** Summed over all agents that have switched. */
@@ -106,7 +106,7 @@ function* judgeGate(
     if (isRatio(gate)) newest.push(findNewest(gate, agent.since, there.length))
     const judged = judgeOne(gate, agent, beside)
     const own = { ...judged, agent: { id: agent.agentId, name: agent.name } }
-    if (own.verdict === 'fail' && failed.length < rowsMost) failed.push(own)
+    if (own.verdict === 'fail' && failed.length < maxRows) failed.push(own)
     if (own.verdict === 'inconclusive') unsure ??= own
   }
   return [joinRows(judgeAll(gate, there, { ...beside, newest }), failed, unsure), ...failed]

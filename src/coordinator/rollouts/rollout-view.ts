@@ -29,7 +29,7 @@ import { addProgress } from './find-progress.js'
 export const rolloutSchema = answerSchema(rollout.fields)
 
 /** Lists and events omit the agents of rollouts that have more than this. */
-const listedAgentsMost = 100
+const maxListedAgents = 100
 
 export const rolloutListing = {
   columns: rolloutColumns,
@@ -118,7 +118,7 @@ export function toRolloutView(found: RolloutRecord): Rollout {
 export function toListedRollout(found: RolloutRecord): Rollout {
   const agents = found.waves.reduce((sum, wave) => sum + wave.agents.length, 0)
   const view = toRolloutView(found)
-  if (agents <= listedAgentsMost) return view
+  if (agents <= maxListedAgents) return view
   return { ...view, waves: view.waves.map(withoutAgents) }
 }
 

@@ -27,7 +27,7 @@ export interface WebhookGates {
 
 const askEveryMs = 10_000
 /** Concurrent connections, each open for at most 10 s. */
-const atOnceMost = 100
+const maxConcurrent = 100
 
 interface Asked {
   /** Each bake has its own epoch. */
@@ -88,7 +88,7 @@ export function createWebhookGates(askWebhook: AskWebhook, log: Logger): Webhook
 
   function hasRoom(organizationId: number | null): boolean {
     const held = [...underWay.values()].filter((owner) => owner === organizationId).length
-    return findFairRoom({ total: atOnceMost, used: underWay.size, held }) > 0
+    return findFairRoom({ total: maxConcurrent, used: underWay.size, held }) > 0
   }
 
   /** Never rejects. */

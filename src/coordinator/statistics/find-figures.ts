@@ -57,7 +57,7 @@ async function readGroupsWith(
     .where('domains.fqdn', 'in', [...fqdns])
     .where(within(scopeOf(actor), 'vclGroups'))
     .orderBy('vclGroupDomains.groupId')
-    .limit(groupsMost)
+    .limit(maxGroups)
     .execute()
   return new Map(
     [...groupBy(rows, ({ fqdn }) => fqdn)].map(([fqdn, some]) => [
@@ -68,7 +68,7 @@ async function readGroupsWith(
 }
 
 /** A caller who may read all organizations may request a domain name that each of them has. */
-const groupsMost = 200
+const maxGroups = 200
 
 /** The groups that have a domain now. */
 export async function readGroupsWithDomain(
@@ -83,7 +83,7 @@ export async function readGroupsWithDomain(
     .where('vclGroupDomains.domainId', '=', domainId)
     .where(within(scopeOf(actor), 'vclGroups'))
     .orderBy('vclGroups.id')
-    .limit(groupsMost)
+    .limit(maxGroups)
     .execute()
   return rows.map(({ id }) => id)
 }

@@ -14,10 +14,10 @@ import { readNames, secondsSchema, seriesSchema } from './series-routes.js'
 const errorKey = 'agent'
 const closed = { additionalProperties: false }
 /** For more caches, use a tag or all caches. */
-const agentsMost = 100
-const tagsMost = 20
-const agentIds = { name: 'agents', most: agentsMost, errorKey } as const
-const tagIds = { name: 'tags', most: tagsMost, errorKey } as const
+const maxAgents = 100
+const maxTags = 20
+const agentIds = { name: 'agents', most: maxAgents, errorKey } as const
+const tagIds = { name: 'tags', most: maxTags, errorKey } as const
 const usual = ['client_req', 'cache_hit', 'cache_miss']
 
 const answerSchema = Type.Object(
@@ -35,11 +35,11 @@ const querySchema = Type.Object(
       Type.String({ description: `Names separated by commas; without it ${usual.join(', ')}` }),
     ),
     agents: Type.Optional(
-      Type.String({ description: `ids of agents, at most ${agentsMost}`, examples: ['1,2,3'] }),
+      Type.String({ description: `ids of agents, at most ${maxAgents}`, examples: ['1,2,3'] }),
     ),
     tags: Type.Optional(
       Type.String({
-        description: `ids of tags, at most ${tagsMost}: caches that have all of them`,
+        description: `ids of tags, at most ${maxTags}: caches that have all of them`,
       }),
     ),
   },

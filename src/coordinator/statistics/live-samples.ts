@@ -28,7 +28,7 @@ export interface LiveSamples {
 export const watchForMs = 30_000
 const renewEveryMs = 15_000
 /** Agents with a live subscription at one coordinator. */
-const watchedMost = 1000
+const maxWatched = 1000
 
 interface Watched {
   readonly listeners: Set<(sample: LiveSample) => void>
@@ -49,7 +49,7 @@ export function createLiveSamples(bus: Bus): LiveSamples {
   return {
     requireRoom,
     foresee: (agentIds) => ({
-      total: watchedMost,
+      total: maxWatched,
       used: watched.size,
       wanted: listUnwatched(agentIds).length,
     }),
@@ -83,11 +83,11 @@ export function createLiveSamples(bus: Bus): LiveSamples {
   }
 
   function requireRoom(agentIds: readonly number[]): void {
-    if (watched.size + listUnwatched(agentIds).length <= watchedMost) return
+    if (watched.size + listUnwatched(agentIds).length <= maxWatched) return
     throw new FleetError(
       'limited',
       'agent',
-      `${watched.size} agents have live subscriptions already; ${watchedMost} is the limit`,
+      `${watched.size} agents have live subscriptions already; ${maxWatched} is the limit`,
       { retryAfterSeconds: 30 },
     )
   }

@@ -45,7 +45,7 @@ interface CacheValues {
 }
 
 /** Enough for a table of caches; a request for one cache or one group allows more. */
-const countersMost = 10
+const maxCounters = 10
 /** The archive has single precision: further digits are noise. */
 const digits = 7
 
@@ -75,11 +75,11 @@ export async function readNewestOfEach(
 }
 
 function requireNames(counters: readonly string[]): readonly string[] {
-  if (counters.length > countersMost)
+  if (counters.length > maxCounters)
     throw new FleetError(
       'invalid',
       'agent',
-      `counters: ${counters.length} are too many for all caches at once; ${countersMost} is the most`,
+      `counters: ${counters.length} are too many for all caches at once; ${maxCounters} is the most`,
     )
   return counters.map((counter) => {
     const name = resolveCounter(counter)

@@ -31,15 +31,15 @@ export interface CounterSeries {
 export type GraphRow = Readonly<Record<string, number>>
 
 /** With 600 rows each this fills one response. */
-const countersMost = 50
+const maxCounters = 50
 
 /** Throws FleetError 'invalid'. */
 export function requireFew(names: readonly string[], errorKey: ErrorKey): void {
-  if (names.length > countersMost)
+  if (names.length > maxCounters)
     throw new FleetError(
       'invalid',
       errorKey,
-      `counters: ${names.length} are too many for one call; ${countersMost} is the most`,
+      `counters: ${names.length} are too many for one call; ${maxCounters} is the most`,
     )
 }
 

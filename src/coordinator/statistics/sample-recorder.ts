@@ -30,11 +30,11 @@ interface Link {
 type NameLists = ReturnType<typeof createBoundedCache<string, readonly string[]>>
 
 /** The maximum number of name lists kept; caches with the same release and storage share one. */
-const listsMost = 1000
+const maxLists = 1000
 
 export function createSampleRecorder(service: StateService): SampleRecorder {
   const links = new Map<number, Link>()
-  const lists = createBoundedCache<string, readonly string[]>(listsMost)
+  const lists = createBoundedCache<string, readonly string[]>(maxLists)
   return {
     take: ({ agentId, organizationId }, samples) => {
       const { at, live, values } = samples

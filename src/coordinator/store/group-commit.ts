@@ -27,7 +27,7 @@ interface GroupCommit<Held> {
 }
 
 /** Maximum number of writes that share a commit and so wait for each other. */
-const membersMost = 64
+const maxMembers = 64
 
 interface Member<Held> {
   readonly durable: boolean
@@ -92,7 +92,7 @@ export function createGroupCommit<Held>(connection: GroupConnection<Held>): Grou
   async function runGroup(held: Held): Promise<void> {
     // Includes the requests that have arrived by now.
     await nextTurn()
-    const members = waiting.splice(0, membersMost)
+    const members = waiting.splice(0, maxMembers)
     try {
       await connection.begin()
       const outcomes = await runMembers(members, held)

@@ -27,7 +27,7 @@ import { ConstraintViolation } from './violation.js'
 import { pauseFor, waitAtMost } from '../../runtime/pause.js'
 
 /** Connections per coordinator; ten coordinators stay below PostgreSQL's default of 100. */
-const connectionsMost = 8
+const maxConnections = 8
 /** To open a connection or to get a free one. */
 const connectTimeoutMs = 5000
 /** Enforced by the server; includes waiting for the decision lock. */
@@ -35,7 +35,7 @@ const statementTimeoutMs = 30_000
 /** Enforced by this process, for an unresponsive server: later than the server's own limit. */
 const answerTimeoutMs = 35_000
 const checkTimeoutMs = 5000
-const attemptsMost = 5
+const maxAttempts = 5
 const attemptPauseMs = 50
 
 /** First half of the advisory lock keys, 'cflt', so that they do not collide with others in the same database. */
@@ -84,7 +84,7 @@ export function openPostgres(url: string, log: Logger): Database {
   const ownName = `${programName} ${randomUUID().slice(0, 8)}`
   const limits: PoolConfig = {
     application_name: ownName,
-    max: connectionsMost,
+    max: maxConnections,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
     query_timeout: answerTimeoutMs,
@@ -173,7 +173,7 @@ async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!(error instanceof DatabaseError) || !deadlockOrSerialization.includes(error.code ?? ''))
         throw error
-      if (attempts === attemptsMost)
+      if (attempts === maxAttempts)
         throw new FleetError('unavailable', 'store', 'the store is too busy: try again', {
           retryAfterSeconds: 1,
           cause: error,

@@ -15,12 +15,12 @@ interface Reading {
 export type Recall = <T>(reading: Reading, read: () => Promise<T>) => Promise<T>
 
 /** A page of 50 and each of a thousand agents, at about 1 kB per row. */
-const rowsMost = 2_000
+const maxRows = 2_000
 
 /** `readGeneration` returns a different number after every write by any process. Results are shared: callers must not change them. */
 export function createReadMemory(readGeneration: () => number): Recall {
   const known = createReadCache<unknown>({
-    most: rowsMost,
+    most: maxRows,
     believedMs: Number.POSITIVE_INFINITY,
     now: () => 0,
   })

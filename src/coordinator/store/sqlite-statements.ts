@@ -7,7 +7,7 @@ import { mapEach, prepareRow } from './sqlite-row.js'
 
 /** Number of cached statements, and their maximum length: longer ones are lists of rows that differ each time. */
 const statementsKept = 256
-const statementLengthMost = 4096
+const maxStatementLength = 4096
 
 /** The database as Kysely sees it: statements are cached, errors translated to the store's own. */
 export function statementCache(file: SqliteFile, noteWrite: () => void): SqliteDatabase {
@@ -21,7 +21,7 @@ export function statementCache(file: SqliteFile, noteWrite: () => void): SqliteD
       const found = kept.get(text)
       if (found) return found
       const statement = translated(() => wrapStatement(file.prepare(text), noteWrite))
-      if (text.length <= statementLengthMost) kept.set(text, statement)
+      if (text.length <= maxStatementLength) kept.set(text, statement)
       return statement
     },
   }

@@ -15,7 +15,7 @@ export interface NameSources {
 }
 
 /** Keeps the handshake small on a host with many containers, which has many addresses. */
-const namesMost = 100
+const maxNames = 100
 const everyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
 /** Returns the names that clients may connect to, without duplicates. Configured names are never left out. */
@@ -28,7 +28,7 @@ export function listServerNames(sources: NameSources): readonly string[] {
     ...(isOnAll ? ['localhost', ...sources.addresses.filter(isReachable)] : []),
   ]
   const names = found.map(toName).filter((name) => name !== null)
-  return [...new Set(names)].slice(0, Math.max(namesMost, further.length + publicName.length))
+  return [...new Set(names)].slice(0, Math.max(maxNames, further.length + publicName.length))
 }
 
 /** A connection to a link-local address needs a zone, which a certificate cannot name. */

@@ -26,9 +26,9 @@ interface LogReadersOptions {
 
 /** docs/behaviour.md, Live log. */
 const readersOfOrganization = 20
-const readersMost = 200
-const cachesMost = 10_000
-const linesPerSecondMost = 5_000
+const maxReaders = 200
+const maxCaches = 10_000
+const maxLinesPerSecond = 5_000
 const longestMs = 30 * 60_000
 /** A reader with more unread bytes gets no lines until it has read them. */
 const waitingMostBytes = 256 * 1024
@@ -60,10 +60,10 @@ export class LogReaders {
     const held = [...this.#open].filter((one) => one.organizationId === organizationId).length
     if (organizationId !== null && held >= readersOfOrganization)
       throw limited(`this organization reads the log ${readersOfOrganization} times here already`)
-    if (this.#open.size >= readersMost)
-      throw limited(`this coordinator has ${readersMost} readers of the log already`)
-    if (this.#options.streams.size + caches > cachesMost)
-      throw limited(`with these ${caches} caches, more than ${cachesMost} logs would be read here`)
+    if (this.#open.size >= maxReaders)
+      throw limited(`this coordinator has ${maxReaders} readers of the log already`)
+    if (this.#options.streams.size + caches > maxCaches)
+      throw limited(`with these ${caches} caches, more than ${maxCaches} logs would be read here`)
   }
 
   listen(reader: NewReader, connection: EventStream): void {
@@ -111,7 +111,7 @@ class LogReader {
   take(part: LogPart): void {
     this.#dropped += part.dropped
     const isBehind = this.#connection.waitingBytes > waitingMostBytes
-    const room = isBehind ? 0 : Math.max(0, linesPerSecondMost - this.#lines)
+    const room = isBehind ? 0 : Math.max(0, maxLinesPerSecond - this.#lines)
     const lines = this.#reader.print(part, room)
     this.#lines += lines.length
     this.#dropped += part.transactions.length - lines.length

@@ -26,7 +26,7 @@ const ordersPerHint = 50
 /**
  * The limit over all streams, twice that of one reader: a line takes some 15 µs of the thread that deploys and heartbeats need.
  */
-const linesPerSecondMost = 10_000
+const maxLinesPerSecond = 10_000
 
 type Receive = (part: LogPart) => void
 /** The receivers of one agent's log, by stream: one bus subscription serves all readers. */
@@ -90,7 +90,7 @@ export function createLogStreams(bus: Bus): LogStreams {
 
 /** The line limit of each stream; existing streams get it at their next renewal. */
 function shareOf(streams: number): number {
-  return Math.max(1, Math.floor(linesPerSecondMost / streams))
+  return Math.max(1, Math.floor(maxLinesPerSecond / streams))
 }
 
 interface OrderLimits {

@@ -33,12 +33,12 @@ interface SelectedCache {
   readonly groups: readonly number[] | null
 }
 
-const cachesMost = 200
+const maxCaches = 200
 /** The number of caches listed in an error with the reason why their log cannot be read. */
-const lackingMost = 3
+const maxLacking = 3
 const errorKey = 'log'
-const agentList = { name: 'agents', most: cachesMost, errorKey } as const
-const tagList = { name: 'tags', most: cachesMost, errorKey } as const
+const agentList = { name: 'agents', most: maxCaches, errorKey } as const
+const tagList = { name: 'tags', most: maxCaches, errorKey } as const
 
 /** Throws FleetError: 'invalid' for objects the caller may not see, 'unavailable' if no selected cache can be read. */
 export async function selectCaches(
@@ -71,14 +71,14 @@ export async function selectCaches(
       errorKey,
       [
         'no cache of these can be read: its agent must be up, have the capability log, and serve the group',
-        ...lacking.slice(0, lackingMost).map(({ name, logTrouble }) => `${name}: ${logTrouble}`),
+        ...lacking.slice(0, maxLacking).map(({ name, logTrouble }) => `${name}: ${logTrouble}`),
       ].join('; '),
     )
-  if (caches.length > cachesMost)
+  if (caches.length > maxCaches)
     throw new FleetError(
       'invalid',
       errorKey,
-      `these are ${caches.length} caches, at most ${cachesMost} are read at once; narrow them by agents, tags or vclGroup`,
+      `these are ${caches.length} caches, at most ${maxCaches} are read at once; narrow them by agents, tags or vclGroup`,
     )
   return { caches, domain }
 }

@@ -16,7 +16,7 @@ const closed = { additionalProperties: false }
 /** The time for the messages, added to the counted seconds. */
 const graceMs = 5_000
 /** The limit per organization; each top list needs a log reader on its caches. */
-const runningMost = 5
+const maxRunning = 5
 /** Each agent returns more rows than requested, because a key that is tenth on every cache may be first overall. */
 const leastRowsPerAgent = 1_000
 
@@ -64,11 +64,11 @@ export function topRoute(service: StateService): Route {
       const wanted = readWanted(actor, query)
       const selected = await selectCaches(service, actor, query)
       const held = running.get(actor.organizationId) ?? 0
-      if (actor.organizationId !== null && held >= runningMost)
+      if (actor.organizationId !== null && held >= maxRunning)
         throw new FleetError(
           'limited',
           errorKey,
-          `this organization counts ${runningMost} top lists already; wait for one to end`,
+          `this organization counts ${maxRunning} top lists already; wait for one to end`,
           { retryAfterSeconds: seconds },
         )
       running.set(actor.organizationId, held + 1)

@@ -14,7 +14,7 @@ export interface Message {
 }
 
 /** Slack accepts 40,000 characters; longer texts than this are of no use to readers. */
-const textMost = 2_000
+const maxTextLength = 2_000
 
 export function composeBody({ id, type, at, data }: Message, format: WebhookFormat): string {
   if (format === 'slack') {
@@ -31,7 +31,7 @@ export function composeBody({ id, type, at, data }: Message, format: WebhookForm
  */
 function neutralizeText(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
-  const short = line.length > textMost ? `${line.slice(0, textMost)}…` : line
+  const short = line.length > maxTextLength ? `${line.slice(0, maxTextLength)}…` : line
   return short.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 

@@ -2,7 +2,7 @@
 import type { WebhookAnswer } from '../rollouts/judge-gates.js'
 import type { Attempt } from './delivery-queries.js'
 
-const reasonMost = 500
+const maxReasonLength = 500
 const expected = 'expected {"verdict": "pass" | "fail" | "wait", "reason": text}'
 
 const verdicts = { pass: 'pass', fail: 'fail', wait: 'inconclusive' } as const
@@ -22,7 +22,7 @@ export function readGateAnswer({ isDelivered, answer, error }: Attempt): Webhook
 /** Returns the reason in one line, as users see it. Null: nothing is left. */
 function cleanText(text: string): string | null {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim()
-  return line === '' ? null : line.slice(0, reasonMost)
+  return line === '' ? null : line.slice(0, maxReasonLength)
 }
 
 function parseFields(text: string): Readonly<Record<string, unknown>> {

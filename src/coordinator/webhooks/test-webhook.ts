@@ -6,13 +6,13 @@ import type { WebhookRecord } from './webhook-queries.js'
 import type { WebhookTools } from './webhook-tools.js'
 
 /** Each may take 10 s. */
-const atOnceMost = 20
+const maxConcurrent = 20
 
 /** The returned function throws 'limited' while this webhook, or too many others, are being tested. */
 export function createTester(tools: WebhookTools) {
   const tested = new Set<number>()
   return async (webhook: WebhookRecord): Promise<DeliveryRow> => {
-    if (tested.has(webhook.id) || tested.size >= atOnceMost)
+    if (tested.has(webhook.id) || tested.size >= maxConcurrent)
       throw new FleetError('limited', 'webhook', 'a test is running; try again in 10 s', {
         retryAfterSeconds: 10,
       })

@@ -21,14 +21,14 @@ const gatherMs = 100
 /** The delay of an event whose hint was lost, and the precision of retry times. */
 const everyMs = 1_000
 /** Connections; each takes a few kilobytes. */
-const atOnceMost = 500
+const maxConcurrent = 500
 
 export function startWebhookDelivery(tools: WebhookTools, log: Logger): HintedLoop {
   const { service } = tools
   const { store, bus } = service
   const stopping = new AbortController()
   // One listener for each running delivery.
-  setMaxListeners(atOnceMost + 1, stopping.signal)
+  setMaxListeners(maxConcurrent + 1, stopping.signal)
   /** By webhook. */
   const running = new Map<number, Running>()
   const loop = startHintedLoop(bus, {
@@ -68,7 +68,7 @@ export function startWebhookDelivery(tools: WebhookTools, log: Logger): HintedLo
 
   function hasRoom({ organizationId }: WebhookRecord): boolean {
     const held = [...running.values()].filter((one) => one.organizationId === organizationId).length
-    return findFairRoom({ total: atOnceMost, used: running.size, held }) > 0
+    return findFairRoom({ total: maxConcurrent, used: running.size, held }) > 0
   }
 
   function start({ id, organizationId }: WebhookRecord, lease: Lease): void {

@@ -20,7 +20,7 @@ export interface ListOptions {
 
 export interface List<T> {
   readonly rows: readonly T[]
-  /** Total number of rows, including those beyond `rowsMost`. */
+  /** Total number of rows, including those beyond `maxRows`. */
   readonly total: number
   readonly phase: 'loading' | 'ready'
   /** The last read failed; `rows` are from before it. */
@@ -30,7 +30,7 @@ export interface List<T> {
 
 const pageRows = 1_000
 /** Far more than a user reads; the API's filters find the rest. */
-export const rowsMost = 20_000
+export const maxRows = 20_000
 /** Events arrive in bursts; their changes are rendered four times a second. */
 const gatherMs = 250
 /** Delay before a list is read again after a burst of events. */
@@ -106,7 +106,7 @@ function followList<T extends Row>(
         rereading ??= setTimeout(() => void read(), rereadMs)
         return {}
       }
-      const kept = keepRows(next, rowsMost, query['sort'] === 'id:desc')
+      const kept = keepRows(next, maxRows, query['sort'] === 'id:desc')
       return { rows: kept, total: total + next.length - rows.length }
     })
   }
@@ -145,7 +145,7 @@ async function readPages<T extends Row>(
     if (!page.ok) return { error: page.error }
     rows.push(...page.value)
     const total = page.total ?? rows.length
-    if (rows.length >= Math.min(total, rowsMost) || page.value.length < pageRows)
+    if (rows.length >= Math.min(total, maxRows) || page.value.length < pageRows)
       return { rows: withoutTwins(rows), total, error: null }
   }
 }

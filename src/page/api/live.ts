@@ -11,7 +11,7 @@ import { optInEventTypes } from '../../resources/event.js'
 import { pauseAfterFailure, readTexts, standsAfterMs } from './stream.js'
 
 /** The API's limit. */
-const sampledMost = 100
+const maxSampled = 100
 
 /** `idle`: no subscribers. */
 export const liveState = signal<'idle' | 'live' | 'broken'>('idle')
@@ -78,7 +78,7 @@ function settle(): void {
     const isIn = typeof session.value === 'object' && session.value !== null
     const isWanted = isIn && listeners.size + sampleSubscribers.size > 0
     const ids = new Set([...sampleSubscribers].flatMap(({ agents }) => agents))
-    const live = [...ids].slice(0, sampledMost).join(',')
+    const live = [...ids].slice(0, maxSampled).join(',')
     if (isWanted && stream?.live === live) return
     stopStream()
     if (isWanted) startStream(live)

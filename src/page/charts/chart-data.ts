@@ -67,11 +67,11 @@ function sumUp(values: Columns['values']): readonly (number | null)[] {
 }
 
 /** Maximum number of rows of other columns to skip; beyond that it is a gap. */
-const nearMost = 4
+const maxNear = 4
 
 /** Returns the value at a row, or at the nearest row that the column has. */
 export function valueNear(column: Drawn | undefined, row: number): number | null | undefined {
-  for (let distance = 0; distance <= nearMost; distance++)
+  for (let distance = 0; distance <= maxNear; distance++)
     for (const at of [row - distance, row + distance]) {
       const value = column?.[at]
       if (value !== undefined) return value

@@ -12,7 +12,7 @@ interface ChartTableProps {
 }
 
 /** Enough for a reader; a smaller range shows every value. */
-const rowsMost = 60
+const maxRows = 60
 
 export function ChartTable({ title, unit, labels, columns }: ChartTableProps) {
   const isOpen = useSignal(false)
@@ -71,6 +71,6 @@ function keepArrows(event: KeyboardEvent): void {
 
 /** Newest first, at equal distances. */
 function listRows(count: number): readonly number[] {
-  const step = Math.max(1, Math.ceil(count / rowsMost))
+  const step = Math.max(1, Math.ceil(count / maxRows))
   return Array.from({ length: Math.ceil(count / step) }, (_, at) => count - 1 - at * step)
 }

@@ -27,7 +27,7 @@ type Newest = { readonly current: DrawnChart }
 /** CSS pixels, the height of the container. */
 const height = 180
 /** CSS pixels; a shorter drag is a click. */
-const dragLeast = 6
+const minDragPx = 6
 /** CSS pixels; a mark within this distance of the pointer is described. */
 const markReach = 6
 
@@ -171,7 +171,7 @@ function findPointed(drawn: uPlot, { marks = [] }: ChartProps): Pointed | null {
 
 function zoomToSelection(drawn: uPlot, { onZoom }: ChartProps): void {
   const { left, width } = drawn.select
-  if (width < dragLeast) return
+  if (width < minDragPx) return
   drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
   const [from, to] = [left, left + width].map((at) => Math.round(drawn.posToVal(at, 'x')))
   if (from !== undefined && to !== undefined && to > from) onZoom?.(from, to)

@@ -23,7 +23,7 @@ const nouns = [
 ]
 
 /** Maximum per type. */
-const foundMost = 6
+const maxFound = 6
 
 export async function findObjects(
   name: string,
@@ -45,7 +45,7 @@ async function findOfNoun(
   const query = new URLSearchParams({
     [of.field]: composePattern(name),
     sort: of.field,
-    take: String(foundMost),
+    take: String(maxFound),
   })
   const outcome = await call<readonly Row[]>('GET', `${of.path}?${query}`, { signal })
   if (!outcome.ok) return []

@@ -70,7 +70,7 @@ export function listOfObject(
 }
 
 /** Maximum number of commands shown. */
-const shownMost = 30
+const maxShown = 30
 
 /** Returns the commands that contain every word; those that start with the text come first, then objects before actions on them. */
 export function filterCommands(commands: readonly Command[], text: string): readonly Command[] {
@@ -83,7 +83,7 @@ export function filterCommands(commands: readonly Command[], text: string): read
     })
     .map((command, at) => ({ command, rank: rankOf(command, start), at }))
     .sort((a, b) => a.rank - b.rank || a.at - b.at)
-    .slice(0, shownMost)
+    .slice(0, maxShown)
     .map(({ command }) => command)
 }
 

@@ -8,14 +8,14 @@ import { Change, diff } from '@codemirror/merge'
 const limits = { scanLimit: 2_000, timeout: 200 }
 const within = { scanLimit: 500, timeout: 50 }
 /** Maximum number of characters compared within one block. */
-const lettersMost = 4_000
+const maxLetters = 4_000
 /** Each distinct line is mapped to one character below the surrogates. */
-const linesMost = 0xd000
+const maxLines = 0xd000
 
 export function compareLines(a: string, b: string): readonly Change[] {
   const [linesOfA, linesOfB] = [splitLines(a), splitLines(b)]
   const letters = new Map([...new Set([...linesOfA, ...linesOfB])].map((line, at) => [line, at]))
-  if (letters.size > linesMost) return diff(a, b, limits)
+  if (letters.size > maxLines) return diff(a, b, limits)
   const write = (lines: readonly string[]): string =>
     lines.map((line) => String.fromCharCode((letters.get(line) ?? 0) + 1)).join('')
   const [startsInA, startsInB] = [findStarts(linesOfA), findStarts(linesOfB)]
@@ -46,7 +46,7 @@ function findStarts(lines: readonly string[]): readonly number[] {
 
 function compareWithin(change: Change, a: string, b: string): readonly Change[] {
   const { fromA, toA, fromB, toB } = change
-  if (toA - fromA + toB - fromB > lettersMost) return [change]
+  if (toA - fromA + toB - fromB > maxLetters) return [change]
   return diff(a.slice(fromA, toA), b.slice(fromB, toB), within).map(
     (inner) =>
       new Change(fromA + inner.fromA, fromA + inner.toA, fromB + inner.fromB, fromB + inner.toB),

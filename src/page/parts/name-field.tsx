@@ -5,7 +5,7 @@ import type { Reference } from '../../resources/resource.js'
 import { Button } from './button.js'
 
 /** Browsers handle a list of this length well; typing finds the rest. */
-const offeredMost = 200
+const maxOffered = 200
 
 interface NameFieldProps {
   readonly label: string
@@ -74,7 +74,7 @@ export function NameField(props: NameFieldProps) {
         onBlur={takeFirst}
       />
       <datalist id={id}>
-        {fitting.slice(0, offeredMost).map((row) => (
+        {fitting.slice(0, maxOffered).map((row) => (
           <option key={row.id} value={row.name} />
         ))}
       </datalist>

@@ -28,7 +28,7 @@ interface PickFieldProps {
 }
 
 /** The filter finds the rest of a longer list. */
-const shownMost = 100
+const maxShown = 100
 /** Shorter lists need no filter. */
 const filteredFrom = 8
 
@@ -65,7 +65,7 @@ export function PickField(props: PickFieldProps) {
         />
       )}
       <div class="pick-list">
-        {fitting.slice(0, shownMost).map((option) => (
+        {fitting.slice(0, maxShown).map((option) => (
           <label class="pick-one" key={option.id}>
             <input
               type={isSingle ? 'radio' : 'checkbox'}
@@ -83,8 +83,8 @@ export function PickField(props: PickFieldProps) {
           </label>
         ))}
         {fitting.length === 0 && <p class="field-hint">Nothing to choose from</p>}
-        {fitting.length > shownMost && (
-          <p class="field-hint">{fitting.length - shownMost} more: filter</p>
+        {fitting.length > maxShown && (
+          <p class="field-hint">{fitting.length - maxShown} more: filter</p>
         )}
       </div>
       {isWrong && (

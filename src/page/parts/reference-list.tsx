@@ -10,16 +10,16 @@ interface ReferenceListProps {
 }
 
 /** Only the number of the rest is shown. */
-const shownMost = 200
+const maxShown = 200
 
 export function ReferenceList({ items, hrefOf, none }: ReferenceListProps) {
   if (items.length === 0) return <p class="quiet reference-none">{none}</p>
   return (
     <ul class="references">
-      {items.slice(0, shownMost).map(({ id, name }) => (
+      {items.slice(0, maxShown).map(({ id, name }) => (
         <li key={id}>{hrefOf ? <Link href={hrefOf(id)}>{name}</Link> : name}</li>
       ))}
-      {items.length > shownMost && <li class="quiet">and {items.length - shownMost} more</li>}
+      {items.length > maxShown && <li class="quiet">and {items.length - maxShown} more</li>}
     </ul>
   )
 }

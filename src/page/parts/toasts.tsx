@@ -15,7 +15,7 @@ interface ToastAction {
 }
 
 /** More would cover the content. */
-const toastsMost = 4
+const maxToasts = 4
 const shownMs = 6_000
 /** Long enough to read the message, decide and press the button. */
 const actionShownMs = 12_000
@@ -29,7 +29,7 @@ export function toast(text: string, { undo }: { readonly undo?: () => void } = {
 
 export function offer(text: string, action: ToastAction | null): void {
   const one: Toast = { id: ++lastId, text, action }
-  toasts.value = [...toasts.value, one].slice(-toastsMost)
+  toasts.value = [...toasts.value, one].slice(-maxToasts)
   setTimeout(
     () => {
       drop(one)

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { instructionSubject } from '../../../src/coordinator/bus/subjects.js'
 import { chooseTesters } from '../../../src/coordinator/deploying/choose-testers.js'
 import { describeFailedTests } from '../../../src/coordinator/deploying/failed-tests.js'
-import { TestQueue, waitingMost } from '../../../src/coordinator/deploying/test-queue.js'
+import { TestQueue, maxWaiting } from '../../../src/coordinator/deploying/test-queue.js'
 import type { Asking } from '../../../src/messages/coordinator-to-agent.js'
 import type { TestAnswer } from '../../../src/messages/vcl-test.js'
 import type { TestResult } from '../../../src/resources/vcl-test-result.js'
@@ -237,7 +237,7 @@ void t.test(
     let release = (): void => undefined
     const first = queue.run(1, () => new Promise<void>((resolve) => (release = resolve)))
     let ran = 0
-    const waiting = Array.from({ length: waitingMost }, () =>
+    const waiting = Array.from({ length: maxWaiting }, () =>
       queue.run(1, () => Promise.resolve(ran++)),
     )
     await t.rejects(
@@ -248,7 +248,7 @@ void t.test(
     t.equal(ran, 0)
     release()
     await Promise.all([first, ...waiting])
-    t.equal(ran, waitingMost)
+    t.equal(ran, maxWaiting)
     await eventually(
       'the queue is free again',
       async () => (await queue.run(1, () => Promise.resolve(7))) === 7,

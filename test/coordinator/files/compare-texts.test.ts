@@ -1,12 +1,12 @@
 /** The limit of waiting comparisons. The comparison itself is tested in coordinator/controller, with versions of files. */
 import t from 'tap'
-import { compareTexts, waitingMost } from '../../../src/coordinator/files/compare-texts.js'
+import { compareTexts, maxWaiting } from '../../../src/coordinator/files/compare-texts.js'
 
 void t.test('a comparison is refused when too many wait; waiting ones complete', async (t) => {
   const endsAtOnce = new URL('data:text/javascript,')
   const long = { name: 'a', text: 'x'.repeat(9_000) }
   const compare = () => compareTexts(long, { name: 'b', text: '' }, endsAtOnce)
-  const begun = Array.from({ length: 1 + waitingMost }, compare)
+  const begun = Array.from({ length: 1 + maxWaiting }, compare)
   await t.rejects(compare(), { kind: 'unavailable', message: /16 .* wait already/ })
   t.strictSame(
     await Promise.all(begun),

@@ -14,7 +14,7 @@ import { toProblems } from '../../../src/coordinator/problems/make-problem.js'
 import { agentStates, catchingUp } from '../../../src/resources/agent-state.js'
 import { deploymentStates } from '../../../src/resources/deployment.js'
 import { invalidationStates } from '../../../src/resources/invalidation.js'
-import { concernedMost, problemCodes, worstSeverity } from '../../../src/resources/problem.js'
+import { maxConcernedAgents, problemCodes, worstSeverity } from '../../../src/resources/problem.js'
 import { rolloutStates } from '../../../src/resources/rollout.js'
 import { agents, groups, isComplete, nowMs } from './problem-world.js'
 
@@ -217,7 +217,7 @@ void t.test('problems are listed worst first, each with the severity of its code
         severities.join() === severities.toSorted((a, b) => b - a).join() &&
         told.every(({ code, severity }) => severity === problemCodes[code]) &&
         told.every(({ since }) => new Date(since).toISOString() === since) &&
-        told.every(({ objects }) => objects.length <= concernedMost)
+        told.every(({ objects }) => objects.length <= maxConcernedAgents)
       )
     }),
   )

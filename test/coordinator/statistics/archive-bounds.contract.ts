@@ -27,7 +27,7 @@ export async function testBounds(t: Test, makeUrl: () => Promise<string>): Promi
   })
 
   await t.test('an organization never takes the last tenth of all series', async (t) => {
-    const archive = await openArchive(await makeUrl(), { seriesMost: 1000 })
+    const archive = await openArchive(await makeUrl(), { maxSeries: 1000 })
     const many = Array.from({ length: 499 }, (_, at) => `VBE.b${at}.conn`)
     const isKept = async (agentId: number, at: number) =>
       (await read(archive, [agentId], { steps: 2, names: [`VBE.b${at}.conn`] })).isKnown
@@ -53,7 +53,7 @@ export async function testBounds(t: Test, makeUrl: () => Promise<string>): Promi
   await t.test(
     'beyond a quarter of all series only counters begin new ones, up to the limit',
     async (t) => {
-      const archive = await openArchive(await makeUrl(), { seriesMost: 1000 })
+      const archive = await openArchive(await makeUrl(), { maxSeries: 1000 })
       const groups = Array.from({ length: 52 }, (_, at) => at)
       const listSeries = (name: string, length: number) =>
         Array.from({ length }, (_, at) => name.replace('*', String(at)))
@@ -88,7 +88,7 @@ export async function testBounds(t: Test, makeUrl: () => Promise<string>): Promi
       await record(archive, 1, { from: 2, to: 4, list: [...first, 'GROUP.51.requests'] })
       t.equal(await countKept(1, domains, 4), 300, 'existing series continue')
       t.equal(await countKept(1, ['GROUP.51.requests'], 4), 0)
-      t.equal(planArchive(stepMs).seriesMost, 500_000)
+      t.equal(planArchive(stepMs).maxSeries, 500_000)
       await archive.close()
     },
   )

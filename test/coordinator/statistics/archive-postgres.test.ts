@@ -74,7 +74,7 @@ void t.test('coordinators that open an empty database at once all find the table
 void t.test('samples wait while the server is down and are written when it is back', async (t) => {
   const archive = await openArchive(await server.url())
   // Twenty rows of two series.
-  const small = await openArchive(await server.url(), { unwrittenMost: 40 })
+  const small = await openArchive(await server.url(), { maxUnwritten: 40 })
   await record(archive, 7, { from: 0, to: 2 })
   await record(small, 7, { from: 0, to: 2 })
   await archive.commit()

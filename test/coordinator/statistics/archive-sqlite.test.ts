@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { archivesMost, stepsPerRow } from '../../../src/coordinator/statistics/archive/archives.js'
+import { maxArchives, stepsPerRow } from '../../../src/coordinator/statistics/archive/archives.js'
 import { defaultCounters } from '../../../src/resources/counters.js'
 import { openRows } from '../../../src/coordinator/statistics/store/open-rows.js'
 import { testBounds } from './archive-bounds.contract.js'
@@ -31,7 +31,7 @@ void t.test(
       return (await stat(path)).size
     }
     const held = await fill(0, full)
-    const formula = list.length * archivesMost * rows * 20
+    const formula = list.length * maxArchives * rows * 20
     t.ok(held > formula, 'it is full')
     // A quarter more for pages, and a constant part that counts with so few rows.
     t.ok(held < 1.25 * formula + (128 << 10), `${held} bytes, by the formula ${formula}`)

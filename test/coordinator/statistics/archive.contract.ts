@@ -288,7 +288,7 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
   await t.test(
     'a cache that sends too many series keeps 4,000, and others their share',
     async (t) => {
-      const archive = await openArchive(await makeUrl(), { seriesMost: 4_200 })
+      const archive = await openArchive(await makeUrl(), { maxSeries: 4_200 })
       const many = Array.from({ length: 5000 }, (_, at) => `VBE.b${at}.conn`)
       await record(archive, 1, { from: 0, to: 2, list: many })
       await record(archive, 2, { from: 0, to: 2, list: many })

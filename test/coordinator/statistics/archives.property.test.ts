@@ -23,10 +23,10 @@ const ranges = fc
 
 void t.test('the finest archive that still has all of a range is read, else the coarsest', (t) => {
   fc.assert(
-    fc.property(grids, ranges, fc.integer({ min: 1, max: 600 }), (grid, range, rowsMost) => {
-      const chosen = chooseArchive(grid, { ...range, nowMs }, rowsMost)
+    fc.property(grids, ranges, fc.integer({ min: 1, max: 600 }), (grid, range, maxRows) => {
+      const chosen = chooseArchive(grid, { ...range, nowMs }, maxRows)
       const isShortEnough = (archive: number): boolean =>
-        (range.endMs - range.startMs) / spanOf(grid, archive) <= rowsMost
+        (range.endMs - range.startMs) / spanOf(grid, archive) <= maxRows
       const hasAll = (archive: number): boolean => {
         const span = spanOf(grid, archive)
         // The row that is open now has a slot, too.

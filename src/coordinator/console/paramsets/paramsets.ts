@@ -30,7 +30,7 @@ export type { ParamSetRecord } from '../../fleet/paramset-queries.js'
 
 const errorKey = 'paramset'
 /** Per organization. */
-const setsMost = 200
+const maxSets = 200
 
 /** As in a body: an absent key keeps its value. */
 interface ParamSetChange {
@@ -73,11 +73,11 @@ export async function createParamSet(
   const owner = actor.organizationId
   return withUniqueName(fields.name, errorKey, () =>
     service.store.transaction(async (queries) => {
-      if ((await countParamSets(queries, owner)) >= setsMost)
+      if ((await countParamSets(queries, owner)) >= maxSets)
         throw new FleetError(
           'conflict',
           errorKey,
-          `there are ${setsMost} parameter sets, which is the most; delete some`,
+          `there are ${maxSets} parameter sets, which is the most; delete some`,
         )
       const id = await insertParamSet(queries, owner, fields, service.now())
       return readAgain(queries, actor, id)

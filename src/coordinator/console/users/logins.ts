@@ -45,13 +45,13 @@ interface Remembered {
 /** docs/behaviour.md, Tokens: revocation takes effect within 5 s, even when its hint is lost. */
 const believedMs = 4_000
 /** Beyond this the least recently used are checked again. */
-const rememberedMost = 1_000
+const maxRemembered = 1_000
 
 export function createConsoleLogins(identity: Identity): ConsoleLogins {
   const { service, passwords, limits } = identity
   /** Keys of the cache are digests that are useless outside this process. */
   const secret = randomBytes(32)
-  const remembered = createBoundedCache<string, Remembered>(rememberedMost)
+  const remembered = createBoundedCache<string, Remembered>(maxRemembered)
   /** Checks in progress: simultaneous calls share one. */
   const checking = new Map<string, Promise<Actor>>()
   let changes = 0

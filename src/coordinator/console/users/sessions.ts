@@ -32,7 +32,7 @@ const idleMs = 30 * 60 * 1000
 const prolongEveryMs = 60_000
 /** As in authenticate.ts. */
 const cachedMs = 4_000
-const cachedMost = 10_000
+const maxCached = 10_000
 /** With more sessions the account's oldest one ends. */
 const sessionsOfAccount = 1000
 const cookiePattern = /^([1-9][0-9]{0,15})\.([A-Za-z0-9_-]{43})$/
@@ -41,7 +41,7 @@ const label = 'console'
 export function createConsoleSessions({ service }: Identity): ConsoleSessions {
   const { store, now } = service
   const remembered = createReadCache<Actor | undefined>({
-    most: cachedMost,
+    most: maxCached,
     believedMs: cachedMs,
     now,
   })

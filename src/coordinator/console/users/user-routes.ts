@@ -13,7 +13,7 @@ import type { Identity } from '../../identity/identity.js'
 import { toConsoleTime } from '../console-time.js'
 import { nounRoutes, type ConsoleNoun } from '../noun-routes.js'
 
-const groupsMost = 1000
+const maxGroups = 1000
 
 export const userSchema = Type.Object({
   id: Type.String(),
@@ -27,7 +27,7 @@ export const userSchema = Type.Object({
 
 const details = {
   email: Type.Optional(Type.String()),
-  groups: Type.Optional(Type.Array(Type.String(), { maxItems: groupsMost })),
+  groups: Type.Optional(Type.Array(Type.String(), { maxItems: maxGroups })),
 }
 
 const newUserSchema = Type.Object({

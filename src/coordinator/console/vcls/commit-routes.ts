@@ -6,7 +6,7 @@ import { route, type Call, type Route } from '../../http/route.js'
 import { pushCommit, type PushRequest } from './vcl-push.js'
 import { listCommits, readCommit, readHead, type BranchRecord } from './vcls.js'
 import type { StateService } from '../../service.js'
-import { itemsMost, readPage } from '../pages.js'
+import { maxItems, readPage } from '../pages.js'
 import {
   commitSchema,
   pushedSchema,
@@ -54,10 +54,10 @@ function readRoutes(service: StateService): readonly Route[] {
       ...reading,
       path: '/v1/vcl/{id}/history',
       operationId: 'listCommits',
-      summary: `The ${itemsMost} newest commits, newest first, without their contents`,
+      summary: `The ${maxItems} newest commits, newest first, without their contents`,
       answers: { 200: listSchema },
       handle: async ({ object }) => {
-        const commits = await listCommits(service, object, { page: 1, items: itemsMost })
+        const commits = await listCommits(service, object, { page: 1, items: maxItems })
         return { status: 200, body: { list: commits.map(toCommitView) } }
       },
     }),

@@ -5,10 +5,10 @@
  */
 
 /** docs/behaviour.md, Statistics. */
-export const archivesMost = 16
+export const maxArchives = 16
 
 /** F(i) = 1, 2, 3, 5, 8 … 1597. */
-export const stepsPerRow: readonly number[] = takeFibonacci(archivesMost)
+export const stepsPerRow: readonly number[] = takeFibonacci(maxArchives)
 
 /** Rows per archive (docs/behaviour.md, Statistics). */
 export const defaultRows = 600
@@ -33,19 +33,19 @@ export function slotOf(grid: Grid, archive: number, endsAt: number): number {
 }
 
 /**
- * The finest archive that still covers the whole range, else the coarsest. `rowsMost` limits the rows read: a long range of
+ * The finest archive that still covers the whole range, else the coarsest. `maxRows` limits the rows read: a long range of
  * many caches is read from a coarser archive.
  */
 export function chooseArchive(
   grid: Grid,
   range: { readonly startMs: number; readonly endMs: number; readonly nowMs: number },
-  rowsMost = grid.rows,
+  maxRows = grid.rows,
 ): number {
   const { startMs, endMs, nowMs } = range
   const found = stepsPerRow.slice(0, grid.archives).findIndex((_, archive) => {
     const span = spanOf(grid, archive)
     // One slot belongs to the open row.
-    return nowMs - startMs <= (grid.rows - 1) * span && (endMs - startMs) / span <= rowsMost
+    return nowMs - startMs <= (grid.rows - 1) * span && (endMs - startMs) / span <= maxRows
   })
   return found < 0 ? grid.archives - 1 : found
 }

@@ -16,7 +16,7 @@ interface RefusedSeries {
   readonly agentId: number
   readonly organizationId: number | null
   readonly refused: number
-  readonly seriesMost: number
+  readonly maxSeries: number
 }
 
 export class ArchiveComplaints {

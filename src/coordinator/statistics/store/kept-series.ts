@@ -9,7 +9,7 @@ type CountedCache = Pick<LiveCache, 'organizationId'> & {
 interface KeptSeries {
   total(): number
   /** How many series a cache of this organization may add; null: the system administrator, who has no share. */
-  findRoom(seriesMost: number, organizationId: number | null): number
+  findRoom(maxSeries: number, organizationId: number | null): number
   add(organizationId: number | null, series: number): void
 }
 
@@ -23,11 +23,11 @@ export function countSeries(caches: Iterable<CountedCache>): KeptSeries {
   for (const { organizationId, state } of caches) add(organizationId, state.series)
   return {
     total: () => total,
-    findRoom: (seriesMost, organizationId) =>
+    findRoom: (maxSeries, organizationId) =>
       organizationId === null
-        ? Math.max(0, seriesMost - total)
+        ? Math.max(0, maxSeries - total)
         : findFairRoom({
-            total: seriesMost,
+            total: maxSeries,
             used: total,
             held: held.get(organizationId) ?? 0,
           }),

@@ -41,7 +41,7 @@ export interface FinishedRow extends Row {
 }
 
 /** A cache has about 40 series, a few per backend, and at most 26 for each of 140 groups and domains. */
-export const seriesPerCacheMost = 4_000
+export const maxSeriesPerCache = 4_000
 /** The shortest interval between removing unused names: an agent that always sends new names cannot fill the table. */
 const tidyEveryMs = 86_400_000
 /** The maximum number of steps folded again after a restart; staggered by agent, so that not all caches are saved at once. */
@@ -104,7 +104,7 @@ interface Room {
 }
 
 /** The values of the current sample by column. */
-const scratch = new Float64Array(seriesPerCacheMost)
+const scratch = new Float64Array(maxSeriesPerCache)
 
 /** Returns the number of refused series if the names changed, else 0. */
 export function takeSample(
@@ -145,7 +145,7 @@ function finishRows(
 function shouldTidy(cache: LiveCache, names: readonly string[], at: number): boolean {
   if (cache.tidiedAt !== null && Math.abs(at - cache.tidiedAt) < tidyEveryMs) return false
   const added = new Set(names.filter((name) => !cache.layout.columns.has(name)))
-  return added.size > 0 && cache.state.series + added.size > seriesPerCacheMost
+  return added.size > 0 && cache.state.series + added.size > maxSeriesPerCache
 }
 
 /** Drops series that are no longer sent, because there are too many. */
@@ -170,7 +170,7 @@ function dropUnsent(
 function fitLayout(cache: LiveCache, names: readonly string[], room: Room): void {
   const { state, layout } = cache
   const added = [...new Set(names)].filter((name) => !layout.columns.has(name))
-  const left = Math.max(0, Math.min(seriesPerCacheMost, room.series) - state.series)
+  const left = Math.max(0, Math.min(maxSeriesPerCache, room.series) - state.series)
   const taken = added.filter((name) => room.takesFigures || !isFigure(name)).slice(0, left)
   if (taken.length > 0) {
     cache.layout = room.layouts.extend(layout, taken)

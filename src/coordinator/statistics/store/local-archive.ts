@@ -2,13 +2,13 @@
  * The archive in the thread that opened it: accepts samples, commits the rows they complete every few seconds, and answers
  * queries from stored and unwritten rows.
  */
-import { archivesMost, defaultRows, spanOf, type Grid } from '../archive/archives.js'
+import { maxArchives, defaultRows, spanOf, type Grid } from '../archive/archives.js'
 import { startLoop, type Loop } from '../../../runtime/loop.js'
 import { Semaphore } from '../../../runtime/semaphore.js'
 import { ArchiveComplaints } from './archive-complaints.js'
 import { claimCaches } from './claim-caches.js'
 import { createLayouts } from './layouts.js'
-import { readUnwritten, seriesPerCacheMost, takeSample } from './live-cache.js'
+import { readUnwritten, maxSeriesPerCache, takeSample } from './live-cache.js'
 import type { ChangedCache, RowStore, StoredRow } from './row-store.js'
 import { createNewestReader } from './newest-reader.js'
 import { countSeries } from './kept-series.js'
@@ -37,26 +37,33 @@ export interface ArchiveOptions extends Grid {
   /** The maximum time until a sample is committed (docs/behaviour.md, Statistics: a kill loses 20 s at most). */
   readonly commitEveryMs: number
   /** The limit over all caches whose samples arrive here. */
-  readonly seriesMost: number
+  readonly maxSeries: number
   /** The limit of values in finished rows that wait for the database, over all caches; beyond it the oldest rows are dropped. */
-  readonly unwrittenMost: number
+  readonly maxUnwritten: number
 }
 
 /** 10,000 caches with 50 series each; a series takes some 400 bytes. */
-const seriesMost = 500_000
+const maxSeries = 500_000
 /** About 200 MB while the database is unavailable: nine minutes of 1,000 caches with 40 series every 10 s. */
-const unwrittenMost = 5_000_000
+const maxUnwritten = 5_000_000
 /** The maximum and minimum number of unwritten rows kept per cache. */
-const [unwrittenRowsMost, unwrittenRowsLeast] = [1000, 10]
+const [maxUnwrittenRows, minUnwrittenRows] = [1000, 10]
 
 /** Commits after half an interval, so that at 10 s a kill loses at most 16 s; never more often than every second. */
-export function planArchive(stepMs: number, archives = archivesMost): ArchiveOptions {
+export function planArchive(stepMs: number, archives = maxArchives): ArchiveOptions {
   const commitEveryMs = Math.min(5_000, Math.max(1_000, stepMs / 2))
-  return { stepMs, rows: defaultRows, archives, commitEveryMs, seriesMost, unwrittenMost }
+  return {
+    stepMs,
+    rows: defaultRows,
+    archives,
+    commitEveryMs,
+    maxSeries,
+    maxUnwritten,
+  }
 }
 
 /** The maximum number of samples queued while the database does not respond. */
-const waitingMost = 100_000
+const maxWaiting = 100_000
 
 export class LocalArchive implements StatisticsArchive {
   readonly #parts: RowParts
@@ -82,7 +89,7 @@ export class LocalArchive implements StatisticsArchive {
       ...createSeriesReader(parts, readRows),
       ...createNewestReader(parts, readRows),
     }
-    this.#isTrimmed = options.archives === archivesMost
+    this.#isTrimmed = options.archives === maxArchives
     this.#commits = startLoop({ log: null, everyMs: null, pass: () => this.commit() })
   }
 
@@ -92,7 +99,7 @@ export class LocalArchive implements StatisticsArchive {
   }
 
   recordAll(samples: readonly NumberedSample[]): void {
-    for (const sample of samples) if (this.#waiting.length < waitingMost) this.#waiting.push(sample)
+    for (const sample of samples) if (this.#waiting.length < maxWaiting) this.#waiting.push(sample)
     this.#schedule()
   }
 
@@ -182,36 +189,36 @@ export class LocalArchive implements StatisticsArchive {
 
   #takeSamples(samples: readonly NumberedSample[]): void {
     const { caches, layouts } = this.#parts
-    const { seriesMost } = this.#options
+    const { maxSeries } = this.#options
     const kept = countSeries(caches.values())
     for (const sample of samples) {
       const { agentId, organizationId } = sample
       const cache = caches.get(agentId)
       if (!cache) continue
       const before = cache.state.series
-      const room = kept.findRoom(seriesMost, organizationId)
+      const room = kept.findRoom(maxSeries, organizationId)
       const refused = takeSample(cache, sample, {
         layouts,
         series: room + before,
-        takesFigures: kept.total() < seriesMost / 4,
+        takesFigures: kept.total() < maxSeries / 4,
         unwritten: this.#rowsThatWait(kept.total()),
       })
       const added = cache.state.series - before
       kept.add(organizationId, added)
       if (refused === 0) continue
-      const isOfCache = cache.state.series >= seriesPerCacheMost
-      const isFull = kept.total() >= seriesMost
+      const isOfCache = cache.state.series >= maxSeriesPerCache
+      const isFull = kept.total() >= maxSeries
       const isOfShare = added === room
       this.#complaints.ofSeries(
-        { agentId, organizationId, refused, seriesMost },
+        { agentId, organizationId, refused, maxSeries },
         isOfCache ? 'cache' : isFull ? 'total' : isOfShare ? 'share' : 'figures',
       )
     }
   }
 
   #rowsThatWait(series: number): number {
-    const share = Math.floor(this.#options.unwrittenMost / Math.max(1, series))
-    return Math.min(unwrittenRowsMost, Math.max(unwrittenRowsLeast, share))
+    const share = Math.floor(this.#options.maxUnwritten / Math.max(1, series))
+    return Math.min(maxUnwrittenRows, Math.max(minUnwrittenRows, share))
   }
 
   async #writeChanged(): Promise<void> {

@@ -15,7 +15,7 @@ import {
 } from './row-store.js'
 
 /** One for writing, one for reading. */
-const connectionsMost = 2
+const maxConnections = 2
 const timeoutMs = 30_000
 const retryAfterSeconds = 2
 /** Rows per statement: some hundred kilobytes. */
@@ -42,7 +42,7 @@ export async function openPostgresRows(url: string): Promise<RowStore> {
   const pool = new Pool({
     connectionString: url,
     application_name: 'cachefleet statistics',
-    max: connectionsMost,
+    max: maxConnections,
     connectionTimeoutMillis: 5000,
     statement_timeout: timeoutMs,
     query_timeout: timeoutMs + 5000,

@@ -7,7 +7,7 @@ interface SamplePacker {
 }
 
 /** The maximum number of name lists remembered; caches with the same release and storage share one. */
-const listsMost = 1000
+const maxLists = 1000
 
 /** Numbers name lists in the order in which they are sent to the thread; equal lists share a number. */
 export function createSamplePacker(): SamplePacker {
@@ -16,7 +16,7 @@ export function createSamplePacker(): SamplePacker {
   return {
     pack: (samples) => {
       const names: (readonly string[])[] = []
-      const isAnew = byText.size > listsMost
+      const isAnew = byText.size > maxLists
       if (isAnew) {
         byText = new Map()
         byList = new WeakMap()

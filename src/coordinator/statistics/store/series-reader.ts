@@ -13,7 +13,7 @@ import type {
 } from './statistics-archive.js'
 
 /** The maximum number of rows read for one answer, about one second of work. For many caches a coarser archive is used. */
-const rowsMost = 200_000
+const maxRows = 200_000
 /** How late a cache's row may arrive: until then a sum without it would dip. */
 const lateSteps = 2.5
 
@@ -25,8 +25,8 @@ export function createSeriesReader(
 
   async function readSeries(query: SeriesQuery): Promise<SeriesAnswer> {
     const { caches: asked, names, consolidation, nowMs } = query
-    const affordable = Math.max(1, Math.floor(rowsMost / Math.max(1, asked.length)))
-    const rowsEach = Math.min(affordable, query.rowsMost ?? grid.rows)
+    const affordable = Math.max(1, Math.floor(maxRows / Math.max(1, asked.length)))
+    const rowsEach = Math.min(affordable, query.maxRows ?? grid.rows)
     // The future has no rows and must not count against the finest archive.
     const range = { startMs: query.startMs, endMs: Math.min(query.endMs, nowMs) }
     const archive = chooseArchive(grid, { ...range, nowMs }, Math.min(grid.rows, rowsEach))

@@ -1,7 +1,7 @@
 /** The archive's rows in a separate SQLite file: it has no other writer, and the store's commits do not wait for it. */
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import { BetterSqlite3, type SqliteFile } from '../../store/sqlite-library.js'
-import { archivesMost } from '../archive/archives.js'
+import { maxArchives } from '../archive/archives.js'
 import { decodeNames, encodeNames } from './layout-names.js'
 import {
   unavailable,
@@ -14,7 +14,7 @@ import {
 } from './row-store.js'
 
 /** A row's key consists of agent, archive and slot, so that a series is read from adjacent pages. */
-const slotsMost = 8192
+const maxSlots = 8192
 
 /** Pages that are rewritten often are moved from the WAL to the file only occasionally. */
 const checkpointPages = 16_384
@@ -67,12 +67,7 @@ export function openSqliteRows(path: string): RowStore {
     readSteps: translated((wanted) => {
       const steps = wanted.map(({ agentId, after }) => {
         const first = keyOf(agentId, 0, 0)
-        const found = readRange.all(
-          first,
-          first + slotsMost - 1,
-          after + 1,
-          Number.MAX_SAFE_INTEGER,
-        )
+        const found = readRange.all(first, first + maxSlots - 1, after + 1, Number.MAX_SAFE_INTEGER)
         return [agentId, found.map(fromRow).sort((a, b) => a.endsAt - b.endsAt)] as const
       })
       return new Map(steps)
@@ -175,17 +170,17 @@ function openFile(path: string): SqliteFile {
 }
 
 function keyOf(agentId: number, archive: number, slot: number): number {
-  return (agentId * archivesMost + archive) * slotsMost + slot
+  return (agentId * maxArchives + archive) * maxSlots + slot
 }
 
 function fromRow({ id, ...row }: RowOfTable): StoredRow {
-  const slot = id % slotsMost
-  const ofAgent = Math.floor(id / slotsMost)
+  const slot = id % maxSlots
+  const ofAgent = Math.floor(id / maxSlots)
   return {
     ...row,
     slot,
-    archive: ofAgent % archivesMost,
-    agentId: Math.floor(ofAgent / archivesMost),
+    archive: ofAgent % maxArchives,
+    agentId: Math.floor(ofAgent / maxArchives),
   }
 }
 

@@ -18,7 +18,7 @@ export const batchMs = 1000
  * The maximum number of samples buffered for one batch, or while no thread runs; further ones are lost. This is one minute of
  * 5,000 caches at 10 s; sending them takes about 20 ms.
  */
-const waitingMost = 30_000
+const maxWaiting = 30_000
 /** The pause before a restart doubles each time; it resets to the shortest after a thread that outlived the longest pause. */
 const restarts = { firstMs: 500, longestMs: 60_000 }
 
@@ -50,7 +50,7 @@ class ThreadedArchive implements StatisticsArchive {
   }
 
   record(sample: CacheSample): void {
-    if (this.#isClosed || this.#samples.length >= waitingMost) return
+    if (this.#isClosed || this.#samples.length >= maxWaiting) return
     this.#samples.push(sample)
     this.#timer ??= setTimeout(() => {
       this.#send()

@@ -58,7 +58,7 @@ export interface SeriesQuery {
   readonly endMs: number
   readonly nowMs: number
   /** The maximum number of rows per cache: the finest archive with at most this many is read. */
-  readonly rowsMost?: number
+  readonly maxRows?: number
 }
 
 export interface SeriesAnswer {

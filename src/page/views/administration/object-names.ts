@@ -21,7 +21,7 @@ const named = [
 ] as const
 
 /** Maximum per type, from the newest entries. */
-const namedMost = 500
+const maxNamed = 500
 
 /** Makes one call per type among the entries. */
 export function useObjectNames(entries: readonly ApiLogEntry[]): ObjectNames {
@@ -51,7 +51,7 @@ function listIds(entries: readonly ApiLogEntry[], noun: string): readonly number
   const ids = new Set<number>()
   for (const { keyType, keyId } of entries) {
     if (keyType === noun && keyId !== null) ids.add(keyId)
-    if (ids.size === namedMost) break
+    if (ids.size === maxNamed) break
   }
   return [...ids].sort((a, b) => a - b)
 }

@@ -18,7 +18,7 @@ interface BackendRow extends Backend {
 }
 
 /** Only the worst are read; users do not read more. */
-const rowsMost = 1_000
+const maxRows = 1_000
 
 export function View() {
   const list = useBackends()
@@ -31,9 +31,9 @@ export function View() {
       linkOf={({ vclGroup }) => `/groups/${vclGroup.id}`}
       empty={<NoBackends />}
     >
-      {list.rows.length === rowsMost && (
+      {list.rows.length === maxRows && (
         <p class="quiet">
-          These are the worst {rowsMost}. Filter by group in the client for others.
+          These are the worst {maxRows}. Filter by group in the client for others.
         </p>
       )}
     </ListView>
@@ -41,7 +41,7 @@ export function View() {
 }
 
 function useBackends(): List<BackendRow> {
-  const path = mayRead('vclgroup') ? `${resource.path}?take=${rowsMost}` : null
+  const path = mayRead('vclgroup') ? `${resource.path}?take=${maxRows}` : null
   const { value, error, reload } = useObject<readonly Backend[]>(path, {
     follow: ['backend', 'deployment'],
   })
@@ -84,10 +84,10 @@ const columns: readonly Column<BackendRow>[] = [
 ]
 
 /** Only the first caches are linked, since a row is one line high. */
-const linkedMost = 3
+const maxLinked = 3
 
 function SickCaches({ of: { agents, sick } }: { readonly of: Backend }) {
-  const linked = agents.slice(0, linkedMost)
+  const linked = agents.slice(0, maxLinked)
   return (
     <span title={agents.map(({ name }) => name).join(', ')}>
       {linked.map(({ id, name }, at) => (

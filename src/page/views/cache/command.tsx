@@ -13,7 +13,7 @@ interface Answer {
 }
 
 /** Older answers are dropped. */
-const answersMost = 20
+const maxAnswers = 20
 const answerCharacters = 100_000
 
 export function CommandSection({ agent }: SectionProps) {
@@ -31,7 +31,7 @@ export function CommandSection({ agent }: SectionProps) {
       ({ message }) => {
         const id = (answers.peek()[0]?.id ?? 0) + 1
         const answer = { id, command: sent, message: message.slice(0, answerCharacters) }
-        answers.value = [answer, ...answers.peek()].slice(0, answersMost)
+        answers.value = [answer, ...answers.peek()].slice(0, maxAnswers)
         command.value = ''
       },
     )

@@ -4,13 +4,13 @@ import type { Agent } from '../../../resources/agent.js'
 import { Button, LinkButton } from '../../parts/button.js'
 import { useDialog } from '../../parts/use-dialog.js'
 import { mayRead, mayWrite, readWho } from '../../session/rights.js'
-import { cachesMost, formatSubject } from '../graphs/subject.js'
+import { maxCaches, formatSubject } from '../graphs/subject.js'
 import { isOwn } from '../cache/engine-rows.js'
 import { BulkTags, formatCaches } from './bulk-tags.js'
 
 /** One call per cache takes time, and an address holds only a limited number of ids. */
-const tagMost = 1_000
-const banMost = 200
+const maxTagged = 1_000
+const maxBanned = 200
 
 interface BulkActionsProps {
   readonly agents: readonly Agent[]
@@ -26,7 +26,7 @@ export function BulkActions({ agents, chosen }: BulkActionsProps) {
   return (
     <div class="caches-bulk" role="group" aria-label="Selected caches">
       <span class="caches-bulk-count">{formatCaches(count)} selected</span>
-      {mayWrite('agent') && mayRead('tag') && own.length === count && count <= tagMost && (
+      {mayWrite('agent') && mayRead('tag') && own.length === count && count <= maxTagged && (
         <Button
           icon="tag"
           onClick={() => {
@@ -36,12 +36,12 @@ export function BulkActions({ agents, chosen }: BulkActionsProps) {
           Tags
         </Button>
       )}
-      {mayWrite('invalidation') && count <= banMost && (
+      {mayWrite('invalidation') && count <= maxBanned && (
         <LinkButton icon="invalidation" href={`/invalidations/new?agents=${ids.join()}`}>
           Ban
         </LinkButton>
       )}
-      {mayRead('stats') && count <= cachesMost && (
+      {mayRead('stats') && count <= maxCaches && (
         <LinkButton icon="graph" href={`/graphs?of=${formatSubject({ kind: 'agents', ids })}`}>
           Compare
         </LinkButton>

@@ -12,7 +12,7 @@ export interface TagOutcome {
 
 const callsAtOnce = 4
 /** Attempts per cache while others change its tags at the same time. */
-const triesMost = 3
+const maxTries = 3
 
 /** `changeOf`: returns the change for each cache. */
 export async function changeTags(
@@ -47,6 +47,6 @@ async function changeOne(id: number, change: TagChange): Promise<Outcome<TagChan
     const tags = applyTags(read.value, plan).map((tag) => ({ id: tag }))
     const saved = await call('PUT', path, { body: { tags }, ifMatch: read.etag })
     if (saved.ok) return { ...saved, value: plan }
-    if (saved.error.status !== 412 || tries === triesMost) return saved
+    if (saved.error.status !== 412 || tries === maxTries) return saved
   }
 }

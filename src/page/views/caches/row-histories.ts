@@ -13,7 +13,7 @@ const stepSeconds = 10
 /** A history not drawn for longer lacks its end and is read again. */
 const oldAfterSeconds = 60
 const callsAtOnce = 4
-const rememberedMost = 400
+const maxRemembered = 400
 
 interface History {
   readonly points: Signal<readonly Point[]>
@@ -81,7 +81,7 @@ function historyOf(id: number): History {
   histories.delete(id)
   histories.set(id, history)
   for (const oldest of histories.keys()) {
-    if (histories.size <= rememberedMost) break
+    if (histories.size <= maxRemembered) break
     histories.delete(oldest)
   }
   return history

@@ -14,7 +14,7 @@ interface Pem {
 }
 
 /** The API accepts 64 KiB of each; a file may contain both. */
-const bytesMost = 128 * 1024
+const maxBytes = 128 * 1024
 
 export function usePem(): Pem {
   const chain = useSignal('')
@@ -80,9 +80,9 @@ function PemField({ label, name, value, error, hint, isSecret = false }: PemFiel
   const place = useRef<HTMLInputElement>(null)
   const wrong = useSignal<CallError | null>(null)
   const read = async (file: File): Promise<void> => {
-    const isShort = file.size <= bytesMost
+    const isShort = file.size <= maxBytes
     const text = isShort ? await file.text().catch(() => null) : null
-    const why = isShort ? 'it cannot be read' : `${file.size} bytes; at most ${bytesMost} are taken`
+    const why = isShort ? 'it cannot be read' : `${file.size} bytes; at most ${maxBytes} are taken`
     wrong.value = text === null ? refuse(`${name}: ${file.name}: ${why}`) : null
     if (text !== null) value.value = text
   }

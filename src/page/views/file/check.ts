@@ -13,7 +13,7 @@ export interface Checked {
 }
 
 /** Far more than a VCL consists of. */
-const includesMost = 200
+const maxIncludes = 200
 
 export async function checkText(
   file: FleetFile,
@@ -88,7 +88,7 @@ export async function gatherIncludes(
 ): Promise<readonly WholeFile[]> {
   const found = new Map<string, WholeFile>()
   let names = readIncludes(text).filter((name) => name !== file.name)
-  while (names.length > 0 && found.size < includesMost) {
+  while (names.length > 0 && found.size < maxIncludes) {
     const files = await findByNames(file, names, signal)
     const read = await Promise.all(
       files.map(({ id }) => call<WholeFile>('GET', `/files/${id}`, { signal })),
@@ -109,7 +109,7 @@ async function findByNames(
   signal: AbortSignal,
 ): Promise<readonly FleetFile[]> {
   if (names.length === 0) return []
-  const pattern = names.slice(0, includesMost).map(quotePattern).join(',')
+  const pattern = names.slice(0, maxIncludes).map(quotePattern).join(',')
   const query = new URLSearchParams({ name: pattern, take: '1000' })
   const outcome = await call<readonly FleetFile[]>('GET', `/files?${query}`, { signal })
   if (!outcome.ok) return []

@@ -11,9 +11,9 @@ export interface Problem {
 }
 
 /** More than a user fixes at once. */
-const problemsMost = 100
+const maxProblems = 100
 /** A compiler message is a few lines of text, then the source line, then marks below it. */
-const linesMost = 8
+const maxLines = 8
 const place = / line (?<line>\d{1,9})(?: pos (?<position>\d{1,9})|(?=: step ))(?:: (?<words>.*))?$/s
 
 /** Accepts only these files, because a quoted source line may look like a location. */
@@ -26,13 +26,13 @@ export function readProblems(text: string, files: ReadonlySet<string>): readonly
     const file = line.slice(0, match?.index).replace(/^at /, '')
     if (!match?.groups || !files.has(file)) continue
     const { words } = match.groups
-    if (words !== undefined) message = joinMessage(words, lines.slice(at + 1, at + 1 + linesMost))
+    if (words !== undefined) message = joinMessage(words, lines.slice(at + 1, at + 1 + maxLines))
     const problem = {
       line: Number(match.groups['line']),
       position: Number(match.groups['position'] ?? 1),
     }
     problems.push({ file, ...problem, message })
-    if (problems.length === problemsMost) break
+    if (problems.length === maxProblems) break
   }
   return problems
 }

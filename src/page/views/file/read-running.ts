@@ -5,7 +5,7 @@ import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
 import { findRunningVersions, type RunningVersion } from './running-versions.js'
 
 /** At most this many groups are read; for the others a file is compared by its versions. */
-const groupsMost = 20
+const maxGroups = 20
 
 export function useRunningVersions(
   fileId: number,
@@ -13,7 +13,7 @@ export function useRunningVersions(
 ): readonly RunningVersion[] {
   const placed = users
     .filter(({ agentStates }) => agentStates.some(({ revision }) => revision !== null))
-    .slice(0, groupsMost)
+    .slice(0, maxGroups)
   const key = JSON.stringify([fileId, placed.map(({ id, agentStates }) => [id, agentStates])])
   return useAnswer(key, none, async (signal) => {
     const groups = await Promise.all(placed.map((group) => readHistory(group, signal)))

@@ -14,7 +14,7 @@ export interface FileNode {
 }
 
 /** More than a user reads. */
-const nodesMost = 500
+const maxNodes = 500
 
 /** `files`: by name. Recursive includes, direct or indirect, are not followed again. */
 export function buildTree(root: string, files: ReadonlyMap<string, TreeFile>): FileNode {
@@ -24,7 +24,7 @@ export function buildTree(root: string, files: ReadonlyMap<string, TreeFile>): F
     const file = files.get(name)
     const names = file && !above.includes(name) ? readIncludes(file.text) : []
     const children = names.flatMap((next) =>
-      count < nodesMost ? [grow(next, [...above, name])] : [],
+      count < maxNodes ? [grow(next, [...above, name])] : [],
     )
     return { name, id: file?.id ?? null, children }
   }

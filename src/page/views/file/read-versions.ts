@@ -6,7 +6,7 @@ import type { FileVersion, WholeVersion } from '../../../resources/file.js'
 import type { CallError, Outcome } from '../../api/http.js'
 
 /** Of a file with more versions, the newest are read. */
-const versionsMost = 1_000
+const maxVersions = 1_000
 
 export interface Versions {
   /** Null: not read yet. */
@@ -20,7 +20,7 @@ export function useVersions(id: string, newest: number): Versions {
   const path = `/files/${encodeURIComponent(id)}/versions`
   const key = newest === 0 ? null : JSON.stringify([id, newest])
   const read = useAnswer(key, nothing, async (signal, { rows }) => {
-    const query = `sort=version:desc&take=${versionsMost}`
+    const query = `sort=version:desc&take=${maxVersions}`
     const outcome = await call<readonly FileVersion[]>('GET', `${path}?${query}`, { signal })
     return outcome.ok ? { rows: outcome.value, error: null } : { rows, error: outcome.error }
   })

@@ -50,11 +50,11 @@ function findVersion(
 }
 
 /** The number of cache names shown. */
-const namesMost = 3
+const maxNames = 3
 
 /** "edge-1, edge-2, edge-3 and 40 more (shop)". */
 export function formatWhere({ agents, group }: RunningVersion): string {
-  const more = agents.length - namesMost
-  const names = agents.slice(0, namesMost).join(', ')
+  const more = agents.length - maxNames
+  const names = agents.slice(0, maxNames).join(', ')
   return `${names}${more > 0 ? ` and ${more} more` : ''} (${group})`
 }

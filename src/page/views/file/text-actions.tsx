@@ -60,11 +60,11 @@ export function TextActions(props: TextActionsProps) {
 }
 
 /** Further groups are listed beside the text. */
-const reviewedMost = 3
+const maxReviewed = 3
 
 /** Shown because a saved file is not served until it is deployed. */
 function ReviewDeploys({ groups }: { readonly groups: readonly Group[] }) {
-  return groups.slice(0, reviewedMost).map(({ id, name }) => (
+  return groups.slice(0, maxReviewed).map(({ id, name }) => (
     <LinkButton key={id} href={`/groups/${id}/deploy`}>
       {groups.length === 1 ? 'Review deploy' : `Review deploy of ${name}`}
     </LinkButton>

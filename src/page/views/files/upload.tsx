@@ -13,7 +13,7 @@ import { readUpload } from './read-upload.js'
 type Result = { readonly words: string } | { readonly error: CallError } | null
 
 /** Base64 of more bytes exceeds the API's limit of 10 MiB. */
-const bytesMost = 7_500_000
+const maxBytes = 7_500_000
 
 interface UploadButtonProps {
   /** Existing files, whose names are taken; null: not read yet. */
@@ -126,8 +126,8 @@ function findSame(file: File, known: readonly FleetFile[]): FleetFile | undefine
 }
 
 async function sendFile(file: File, known: readonly FleetFile[]): Promise<Result> {
-  if (file.size > bytesMost)
-    return { error: refuse(`${file.name} has ${file.size} bytes; at most ${bytesMost} are taken`) }
+  if (file.size > maxBytes)
+    return { error: refuse(`${file.name} has ${file.size} bytes; at most ${maxBytes} are taken`) }
   const read = await file.arrayBuffer().catch(() => null)
   if (!read) return { error: refuse(`${file.name} cannot be read`) }
   const body = readUpload(new Uint8Array(read))

@@ -16,7 +16,7 @@ export const fixedComparisons = [
 ] as const
 
 /** The number of deploys offered. */
-const deploysMost = 10
+const maxDeploys = 10
 const deployKinds: readonly string[] = ['deploy', 'rollback', 'promote', 'reload', 'undeploy']
 
 /** Lists comparisons in addition to the fixed ones: before each deploy, newest first. */
@@ -25,7 +25,7 @@ export function listDeploys(
 ): readonly { readonly value: string; readonly mark: Mark }[] {
   return marks
     .filter(({ kind, failed }) => !failed && deployKinds.includes(kind))
-    .slice(0, deploysMost)
+    .slice(0, maxDeploys)
     .map((mark) => ({ value: String(Math.floor(Date.parse(mark.at) / 1000)), mark }))
 }
 

@@ -11,7 +11,7 @@ export interface Outage {
 }
 
 /** The newest outages are kept. */
-const outagesMost = 20
+const maxOutages = 20
 /** Rows may be slightly late; from this multiple of the step on, a row is missing. */
 const gapFrom = 1.5
 
@@ -31,7 +31,7 @@ export function findOutages(heard: readonly Point[]): readonly Outage[] {
     found.push({ from: before?.from ?? from, to, measured, of: level })
     isOpen = true
   }
-  return found.slice(-outagesMost)
+  return found.slice(-maxOutages)
 }
 
 interface Covered {

@@ -85,7 +85,7 @@ export function rereadAfter(spanSeconds: number, { kind }: Pick<Subject, 'kind'>
 }
 
 /** An empty start of more than this part of a live range is cut off: nothing was measured then. */
-const airMost = 0.1
+const maxGapShare = 0.1
 
 /** Trims a live range to where its rows begin. `first`: the time of the first row. */
 export function trimRange(
@@ -93,7 +93,7 @@ export function trimRange(
   first: number | undefined,
 ): { readonly from: number; readonly to: number } {
   const { from, to } = range
-  const isAiry = first !== undefined && first - from > (to - from) * airMost
+  const isAiry = first !== undefined && first - from > (to - from) * maxGapShare
   // Begins slightly earlier, so that the first row is not at the edge.
   return isAiry ? { from: Math.max(from, Math.floor(first - (to - first) * 0.02)), to } : range
 }

@@ -7,7 +7,7 @@ import { useObject, type LoadedObject } from '../../api/object.js'
 import { Choices } from '../../parts/choices.js'
 import { ChosenNames, NameField } from '../../parts/name-field.js'
 import { mayRead } from '../../session/rights.js'
-import { cachesMost, fleet, subjectKinds, type Subject, type SubjectKind } from './subject.js'
+import { maxCaches, fleet, subjectKinds, type Subject, type SubjectKind } from './subject.js'
 
 interface SubjectPickerProps {
   readonly subject: Subject
@@ -52,7 +52,7 @@ export function SubjectPicker({ subject, choose }: SubjectPickerProps) {
           onChoose={(id) => {
             chosenKind.value = null
             const more = shownKind === 'agents' && kind === 'agents' ? ids : []
-            choose({ kind: shownKind, ids: [...new Set([...more, id])].slice(-cachesMost) })
+            choose({ kind: shownKind, ids: [...new Set([...more, id])].slice(-maxCaches) })
           }}
         />
       )}

@@ -17,7 +17,7 @@ export interface Subject {
 
 export const fleet: Subject = { kind: 'fleet', ids: [] }
 /** The API sums at most this many caches. */
-export const cachesMost = 100
+export const maxCaches = 100
 
 /** Null: `word` names no subject. */
 export function readSubject(word: string): Subject | null {
@@ -27,7 +27,7 @@ export function readSubject(word: string): Subject | null {
   if (found === undefined || found === 'fleet') return null
   if (!/^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/.test(list)) return null
   const ids = [...new Set(list.split(',').map(Number))]
-  return { kind: found, ids: ids.slice(0, found === 'agents' ? cachesMost : 1) }
+  return { kind: found, ids: ids.slice(0, found === 'agents' ? maxCaches : 1) }
 }
 
 export function formatSubject({ kind, ids }: Subject): string {

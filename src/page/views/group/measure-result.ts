@@ -76,7 +76,7 @@ function toFigures(series: readonly WatchedSeries[], isWanted: (time: number) =>
 const hitRatioDrop = 0.1
 const failedFactor = 2
 /** A smaller share of the requests is noise. */
-const failedShareLeast = 0.001
+const minFailedShare = 0.001
 /** Anything less counts as immediate. */
 const firstByteLeastMs = 5
 
@@ -86,11 +86,11 @@ export function findWorse({ before, after }: Compared): ReadonlySet<keyof Figure
   if (before.hitRatio !== null && after.hitRatio !== null)
     if (before.hitRatio - after.hitRatio > hitRatioDrop) worse.add('hitRatio')
   const [was, is] = [before.failedFetches ?? 0, after.failedFetches ?? 0]
-  if (is > was * failedFactor && is > (after.requests ?? 0) * failedShareLeast)
+  if (is > was * failedFactor && is > (after.requests ?? 0) * minFailedShare)
     worse.add('failedFetches')
   const isMore = (of: 'errors' | 'firstByte', least: number): boolean =>
     (after[of] ?? 0) > Math.max(least, (before[of] ?? Infinity) * failedFactor)
-  if (isMore('errors', failedShareLeast)) worse.add('errors')
+  if (isMore('errors', minFailedShare)) worse.add('errors')
   if (isMore('firstByte', firstByteLeastMs)) worse.add('firstByte')
   return worse
 }

@@ -7,7 +7,7 @@ import { judgeRefusal, type CompileCheck } from './judge-plan.js'
 import type { NextPins } from './use-next-pins.js'
 
 /** Larger fleets check one cache of each release: the same text on the same release has the same result. */
-const eachMost = 50
+const maxCachesOnEach = 50
 /** Several files are often saved in quick succession. */
 const settleMs = 400
 
@@ -33,7 +33,7 @@ export function useCompileCheck(
   /** The number of checks that the user requested. */
   const asked = useSignal(0)
   const { id, mainVCL, includes, tests, domains, deployments, releases } = group
-  const isOnEach = caches <= eachMost || asked.value > 0
+  const isOnEach = caches <= maxCachesOnEach || asked.value > 0
   const isAsked =
     next.isKnown && mainVCL !== null && deployments.length > 0 && (caches > 0 || isShort)
   const files = [next.pins ?? [mainVCL, includes], tests, next.testVersions, group.requireTests]

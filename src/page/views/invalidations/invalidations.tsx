@@ -22,7 +22,7 @@ import { useProgress } from './use-progress.js'
 export function View() {
   const list = useList<ListedInvalidation>('/invalidations', { follow: ['invalidation'] })
   const { rows } = list
-  const isOpen = rows.length <= progressRowsMost && rows.some(({ finished }) => finished === null)
+  const isOpen = rows.length <= maxProgressRows && rows.some(({ finished }) => finished === null)
   useProgress(isOpen, progressMs, list.reload)
   const text = useSearchText()
   const [state, setState] = useAddressField('state')
@@ -67,7 +67,7 @@ export function View() {
 
 /** Often enough to show progress; longer lists wait for events. */
 const progressMs = 10_000
-const progressRowsMost = 1_000
+const maxProgressRows = 1_000
 
 const types = [
   { value: '', title: 'Bans and purges' },

@@ -16,7 +16,7 @@ const words: Readonly<Record<LogPhase['kind'], readonly [state: string, tone: To
 }
 
 /** The number shown individually. */
-const endedMost = 3
+const maxEnded = 3
 
 interface LogStateProps {
   readonly log: LogShown
@@ -60,13 +60,13 @@ export function LogState({ log, onPause, isDetailed, onDetail }: LogStateProps) 
       </div>
       {phase.kind !== 'ended' && ended.size > 0 && (
         <ul class="plain-list">
-          {[...ended].slice(0, endedMost).map(([agent, reason]) => (
+          {[...ended].slice(0, maxEnded).map(([agent, reason]) => (
             <li key={agent}>
               Nothing more of <Link href={`/caches/${agent}`}>cache {agent}</Link>:{' '}
               {formatText(reason)}
             </li>
           ))}
-          {ended.size > endedMost && <li>and of {ended.size - endedMost} others</li>}
+          {ended.size > maxEnded && <li>and of {ended.size - maxEnded} others</li>}
         </ul>
       )}
     </>

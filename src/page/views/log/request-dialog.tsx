@@ -26,7 +26,7 @@ export function RequestDialog({ request, onClose }: RequestDialogProps) {
   const title = formatText(`${method} ${host}${url}`)
   return (
     <Dialog
-      title={title.length > titleMost ? `${title.slice(0, titleMost)}…` : title}
+      title={title.length > maxTitleLength ? `${title.slice(0, maxTitleLength)}…` : title}
       onClose={onClose}
       isWide
     >
@@ -63,7 +63,7 @@ export function RequestDialog({ request, onClose }: RequestDialogProps) {
 }
 
 /** The full URL is shown below. */
-const titleMost = 80
+const maxTitleLength = 80
 
 function GroupName({ of: { id, name } }: { readonly of: NonNullable<LogLine['vclGroup']> }) {
   return mayRead('vclgroup') ? (

@@ -20,7 +20,7 @@ interface LogRead {
 }
 
 /** Older lines are dropped. Full records are a hundred times as long. */
-const linesMost = { plain: 2_000, detailed: 200 }
+const maxLines = { plain: 2_000, detailed: 200 }
 /** Lines arrive by the thousand, so they are drawn in batches. */
 const gatherMs = 250
 
@@ -46,7 +46,7 @@ interface LogOptions {
 
 /** While paused, nothing is read and the lines stay. */
 export function useLog({ words, isShown, key, isPaused, isDetailed }: LogOptions): LogShown {
-  const most = isDetailed ? linesMost.detailed : linesMost.plain
+  const most = isDetailed ? maxLines.detailed : maxLines.plain
   const shown = useSignal(nothing)
   const phase = useSignal<LogPhase>({ kind: 'paused' })
   const lastKey = useRef(key)

@@ -51,7 +51,7 @@ export function readTrend(
 }
 
 /** Returns the top of a chart: 1 for a share, else slightly more than the highest value. */
-export function findMost(points: readonly TrendPoint[], unit: Unit): number {
+export function findMaximum(points: readonly TrendPoint[], unit: Unit): number {
   if (unit === 'share') return 1
   const highest = points.reduce((most, { value }) => Math.max(most, value ?? 0), 0)
   return highest === 0 ? 1 : highest * 1.15

@@ -9,7 +9,7 @@ import type { ChartMark } from '../../charts/chart-mark.js'
 import { now as clock } from '../../parts/time.js'
 import { fleet } from '../graphs/subject.js'
 import { useMarks } from '../graphs/use-marks.js'
-import { compareFigures, findMost, listMarks, readTrend } from './read-trends.js'
+import { compareFigures, findMaximum, listMarks, readTrend } from './read-trends.js'
 import { trendKinds, type TrendKind } from './read-trends.js'
 
 const hourSeconds = 3_600
@@ -79,7 +79,7 @@ function Figure({ kind, now, before, lastHour, seconds, marks }: FigureProps) {
         label={`${title} in the last hour, now ${value}`}
         points={points}
         range={{ from: seconds - hourSeconds, to: seconds }}
-        most={findMost(points, unit)}
+        most={findMaximum(points, unit)}
         colour={colour}
         marks={marks}
         onPoint={(next) => {

@@ -9,7 +9,7 @@ export interface TileGroup<T> {
 }
 
 /** More groups could not be distinguished: the smallest are merged into one. */
-const groupsMost = 40
+const maxGroups = 40
 
 /**
  * Each cache is in one group. Tags on all caches are ignored, and a tag on a single cache makes no group. The largest groups
@@ -35,7 +35,7 @@ export function groupByTags<T extends Tagged>(agents: readonly T[]): readonly Ti
   const sorted = [...groups]
     .map(([title, its]) => ({ title: title === '' ? 'No other tags' : title, agents: its }))
     .sort((a, b) => b.agents.length - a.agents.length)
-  if (sorted.length <= groupsMost) return sorted
-  const rest = sorted.slice(groupsMost - 1).flatMap((group) => group.agents)
-  return [...sorted.slice(0, groupsMost - 1), { title: 'Other tags', agents: rest }]
+  if (sorted.length <= maxGroups) return sorted
+  const rest = sorted.slice(maxGroups - 1).flatMap((group) => group.agents)
+  return [...sorted.slice(0, maxGroups - 1), { title: 'Other tags', agents: rest }]
 }

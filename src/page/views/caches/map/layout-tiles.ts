@@ -21,7 +21,7 @@ export interface Layout {
 const titleHeight = 22
 const gap = 14
 /** Leaves room for some letters of a title. */
-const sectionWidthLeast = 84
+const minSectionWidthPx = 84
 const cells = [64, 56, 48, 40, 34, 30, 26, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8] as const
 
 /** Uses the largest tiles that fit; if none fit, the smallest, and the map scrolls. */
@@ -44,7 +44,7 @@ function layoutAt(cell: number, counts: readonly number[], width: number, height
     const wanted =
       counts.length === 1
         ? most
-        : Math.max(Math.ceil(Math.sqrt(count * aspect)), Math.ceil(sectionWidthLeast / cell))
+        : Math.max(Math.ceil(Math.sqrt(count * aspect)), Math.ceil(minSectionWidthPx / cell))
     const columns = Math.min(most, wanted)
     const broad = columns * cell
     if (left > 0 && left + broad > width) {

@@ -1,5 +1,5 @@
 /** The gates of a policy: what each watches, and its limits. */
-import { gateNames, gatesMost } from '../../../../resources/rollout.js'
+import { gateNames, maxGates } from '../../../../resources/rollout.js'
 import type { Webhook } from '../../../../resources/webhook.js'
 import type { Group } from '../../../../resources/vclgroup.js'
 import type { CallError } from '../../../api/http.js'
@@ -41,7 +41,7 @@ export function GateInputs({ form, error, owner }: GateInputsProps) {
         />
       ))}
       <p class="field-hint">Restarts are always watched. What is empty is as shown in grey.</p>
-      {gates.value.length < gatesMost && (
+      {gates.value.length < maxGates && (
         <div class="row" role="group" aria-label="Add a gate">
           {offered.map((name) => (
             <Button

@@ -1,5 +1,5 @@
 /** The inputs of a policy: the waves of a deploy, the bake time of each, and the conditions of a rollback. */
-import { bakeMost, wavesMost } from '../../../../resources/rollout.js'
+import { maxBakeSeconds, maxWaves } from '../../../../resources/rollout.js'
 import type { Group } from '../../../../resources/vclgroup.js'
 import type { CallError } from '../../../api/http.js'
 import { Button } from '../../../parts/button.js'
@@ -36,7 +36,7 @@ export function PolicyInputs({ form, error, owner }: PolicyInputsProps) {
         <p class="field-hint">
           Numbers are totals and grow: 1, then 10 %, then 50 %. The rest is one last wave.
         </p>
-        {waves.value.length < wavesMost && (
+        {waves.value.length < maxWaves && (
           <div>
             <Button onClick={form.addWave}>Add wave</Button>
           </div>
@@ -49,7 +49,7 @@ export function PolicyInputs({ form, error, owner }: PolicyInputsProps) {
           error={error}
           value={form.bake}
           placeholder="60"
-          hint={`0 to ${bakeMost}`}
+          hint={`0 to ${maxBakeSeconds}`}
         />
         <TextField
           label="At most, seconds"

@@ -14,7 +14,7 @@ export interface Rollouts {
   readonly reload: () => void
 }
 
-const shownMost = 20
+const maxShown = 20
 /** How often a coordinator stores the progress of a bake, which it does without an event. */
 const bakeWrittenMs = 2_000
 
@@ -22,7 +22,7 @@ const bakeWrittenMs = 2_000
 export function useRollouts(group: Group | null): Rollouts {
   const id = group?.id
   const isAsked = group !== null && !group.console
-  const path = `/rollouts?vclGroup.id=${id ?? ''}&sort=id:desc&take=${shownMost}`
+  const path = `/rollouts?vclGroup.id=${id ?? ''}&sort=id:desc&take=${maxShown}`
   const { value, error, reload } = useObject<readonly Rollout[]>(isAsked ? path : null, {
     follow: 'rollout',
     // Events carry the whole rollout.
