@@ -134,8 +134,8 @@ void t.test(
       { CACHEFLEET_JOIN_TOKEN: 'a-token-nobody-shall-see' },
     )
     await eventually('the agent logs what is missing', () => {
-      const said = agent.lines().map(({ msg }) => msg)
-      return said.some((msg) => /coordinator is not reached/.test(msg)) && said.length >= 2
+      const logged = agent.lines().map(({ msg }) => msg)
+      return logged.some((msg) => /coordinator is not reached/.test(msg)) && logged.length >= 2
     })
     t.ok(agent.lines().some(({ level, msg }) => level === 'warn' && /use wss:/.test(msg)))
     t.notMatch(await readFile(`/proc/${agent.pid}/cmdline`, 'utf8'), 'a-token-nobody-shall-see')

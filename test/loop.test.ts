@@ -178,8 +178,8 @@ const reports: Readonly<Record<string, object>> = {
     failures: Array(10_000).fill({ program: 'cf-1-00000000-1', error: 'x'.repeat(40) }),
   },
 }
-for (const [name, said] of Object.entries(reports)) {
-  const outcome = { instruction: 1, revision: 1, result: 'failed', changed: true, ...said }
+for (const [name, fields] of Object.entries(reports)) {
+  const outcome = { instruction: 1, revision: 1, result: 'failed', changed: true, ...fields }
   const text = JSON.stringify({ kind: 'applyReport', ...envelope, ...outcome })
   holdsFor(`a report of ${name}`, () => decodeAgentMessage(text))
   const wrong = text.replace('"changed":true', '"changed":1')
@@ -296,5 +296,5 @@ const told: Readonly<Record<string, object>> = {
   },
   samples: { kind: 'samples', at: 1, live: false, names: [], values: Array(99_000).fill(1.25) },
 }
-for (const [name, said] of Object.entries(told))
-  holdsFor(`a ${name}`, () => decodeAgentMessage(JSON.stringify({ ...envelope, ...said })))
+for (const [name, fields] of Object.entries(told))
+  holdsFor(`a ${name}`, () => decodeAgentMessage(JSON.stringify({ ...envelope, ...fields })))

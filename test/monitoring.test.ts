@@ -88,9 +88,9 @@ const namedByOthers =
 
 void t.test('promtool accepts the metrics of coordinators and agents', async (t) => {
   for (const text of [await readCoordinator(), readAgent()]) {
-    const said = runPromtool(['check', 'metrics'], text).replace(/^3: /, '').split('\n')
+    const complaints = runPromtool(['check', 'metrics'], text).replace(/^3: /, '').split('\n')
     t.same(
-      said.filter((line) => line !== '' && !namedByOthers.test(line)),
+      complaints.filter((line) => line !== '' && !namedByOthers.test(line)),
       [],
     )
   }

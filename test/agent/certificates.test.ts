@@ -178,6 +178,6 @@ void t.test('no log line, report or saved state contains a key', async (t) => {
   const one = await give(coordinator, 1)
   await coordinator.apply(2, withCertificates(one))
   const state = await readFile(join(agent.stateDir, 'state.json'), 'utf8')
-  const said = [state, JSON.stringify(agent.lines), JSON.stringify(coordinator.received)]
-  for (const text of said) t.notMatch(text, /PRIVATE KEY/)
+  const texts = [state, JSON.stringify(agent.lines), JSON.stringify(coordinator.received)]
+  for (const text of texts) t.notMatch(text, /PRIVATE KEY/)
 })

@@ -60,8 +60,8 @@ void t.test('limits are described in seconds and mebibytes', (t) => {
 
 void t.test('the outcome of a compile is read from its last words', (t) => {
   const end = (how: string): string => `${how}\nVCL compilation failed\n`
-  const ofCompiler = (said: string, how: string): string =>
-    end(`Message from C-compiler:\n${said}\nRunning C-compiler failed, ${how}`)
+  const ofCompiler = (output: string, how: string): string =>
+    end(`Message from C-compiler:\n${output}\nRunning C-compiler failed, ${how}`)
   const opened =
     'Message from dlopen:\nCould not load compiled VCL.\n\tdlopen() = vcl_x/vgc.so: file too short\n'
   t.same(judgeRefusal(end(`${opened}Running dlopen failed, exited with 1`)), { kind: 'compiles' })

@@ -156,9 +156,9 @@ void t.test('tests cannot reach the host, or may not use VCL beyond the policy',
 void t.test('without kernel namespaces, VCL beyond the policy is not run', async (t) => {
   const words = [join(root, 'test/agent/find-containment.mjs')]
   const child = spawn('unshare', ['--user', '--map-root-user', '--', process.execPath, ...words])
-  const said = await text(child.stdout)
+  const output = await text(child.stdout)
   // The script prints nothing if it may not create its first namespace: then this process may not create one either.
-  const found = said === '' ? await findContainment() : (JSON.parse(said) as FoundContainment) // its output
+  const found = output === '' ? await findContainment() : (JSON.parse(output) as FoundContainment) // its output
   t.match(found, { missing: /kernel makes no namespace/ })
   t.match(findReach(found, breach), /may not use std.fileread; a test may not go beyond that there/)
   t.equal(findReach(found, undefined), null, 'VCL within the policy is run')

@@ -100,10 +100,10 @@ void t.test('a backup during writes is consistent', parallel(), async (t) => {
     join(coordinator.stateDir, 'coordinator.db'),
   ])
   t.teardown(() => writer.kill('SIGKILL'))
-  let said = ''
-  writer.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+  let printed = ''
+  writer.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
   writer.stderr.pipe(process.stderr)
-  const count = (): number => Number(said.trim().split('\n').at(-1))
+  const count = (): number => Number(printed.trim().split('\n').at(-1))
   await eventually('the writer writes', () => Promise.resolve(count() > 500))
   const calls = writeByApi(coordinator)
   const [from, fromMs] = [count(), performance.now()]

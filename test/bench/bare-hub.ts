@@ -85,6 +85,6 @@ async function broadcast(message: object): Promise<void> {
 }
 
 function say(tookMs: number, url: string): void {
-  const said: HubAnswer = { url, tookMs }
-  process.send?.(said)
+  const answer: HubAnswer = { url, tookMs }
+  process.send?.(answer)
 }

@@ -78,9 +78,9 @@ export async function answerOnTerminal(
   const [stdin, stdout, stderr] = [0, 1, 2].map(() =>
     Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined }),
   )
-  const said = { out: '', err: '' }
-  stdout?.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-  stderr?.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+  const printed = { out: '', err: '' }
+  stdout?.setEncoding('utf8').on('data', (text: string) => (printed.out += text))
+  stderr?.setEncoding('utf8').on('data', (text: string) => (printed.err += text))
   const running = runProgram(words, {
     environment,
     // These have all stream features that the program uses.
@@ -90,9 +90,9 @@ export async function answerOnTerminal(
     now: Date.now,
     setInterruptMessage: () => undefined,
   })
-  await eventually('it asks', () => said.err.includes('(y/N)'))
+  await eventually('it asks', () => printed.err.includes('(y/N)'))
   stdin?.write(await answer())
   const code = await running
   await new Promise((resume) => setImmediate(resume)) // lets pending output arrive
-  return { code, ...said }
+  return { code, ...printed }
 }

@@ -26,9 +26,9 @@ async function startHome(t: Test) {
 function start(t: Test, words: readonly string[], environment: Environment) {
   const child: ChildProcess = startClient(words, environment)
   const ended = endOf(child)
-  const said = { out: '', err: '' }
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+  const printed = { out: '', err: '' }
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (printed.out += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (printed.err += text))
   t.teardown(async () => {
     child.kill('SIGKILL')
     await ended
@@ -36,9 +36,9 @@ function start(t: Test, words: readonly string[], environment: Environment) {
   return {
     child,
     ended,
-    said,
+    printed,
     lines: () =>
-      said.out
+      printed.out
         .split('\n')
         .slice(0, -1)
         .map((line) => JSON.parse(line) as Record<string, unknown>), // objects
@@ -89,7 +89,7 @@ void t.test('events continues when its token expires, without gap or repeat', as
     ids,
     ids.map((_, index) => index + 1),
   )
-  t.equal(client.said.err, '')
+  t.equal(client.printed.err, '')
   client.child.kill('SIGINT')
   t.equal(await client.ended, exitCodes.interrupted)
 })
@@ -102,7 +102,7 @@ void t.test('events ends with the session, with one line on standard error', asy
   await call(['logout'], { environment })
 
   t.equal(await client.ended, exitCodes.denied)
-  t.match(JSON.parse(client.said.err), { errorMsg: /log/ })
+  t.match(JSON.parse(client.printed.err), { errorMsg: /log/ })
 })
 
 void t.test('apilogs tail prints the last entries and then each new one', async (t) => {

@@ -75,11 +75,11 @@ void t.test('names stand for ids', async (t) => {
 })
 
 void t.test('a parameter in an API message is replaced by its CLI flag', (t) => {
-  const said = (message: string) => nameFlags(message)
-  t.equal(said('in use; ?force=true makes it anyway'), 'in use; --force makes it anyway')
-  t.equal(said('(?waitMore=60s)'), '(--wait-more 60s)')
-  t.equal(said('say ?agents=all.'), 'say --agents all.')
+  const rewritten = (message: string) => nameFlags(message)
+  t.equal(rewritten('in use; ?force=true makes it anyway'), 'in use; --force makes it anyway')
+  t.equal(rewritten('(?waitMore=60s)'), '(--wait-more 60s)')
+  t.equal(rewritten('say ?agents=all.'), 'say --agents all.')
   const own = 'urls[0]: https://shop.example/?page=1&force=true is too long'
-  t.equal(said(own), own, 'a URL of the caller is left alone')
+  t.equal(rewritten(own), own, 'a URL of the caller is left alone')
   t.end()
 })

@@ -20,13 +20,15 @@ void t.test('a login with an identity provider', async (t) => {
     tenants.provider.person = 's-1'
     tenants.provider.claims.set('s-1', { preferred_username: 'berta' })
     const child = startClient([...words, '--org', 'red', '--json'], environment)
-    const said = { out: '', err: '' }
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+    const printed = { out: '', err: '' }
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (printed.out += text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (printed.err += text))
     const ended = endOf(child)
     t.teardown(() => child.kill())
-    await eventually('it asks for a browser', () => Promise.resolve(/\n\n {2}http/.test(said.err)))
-    const start = /http\S+/.exec(said.err)?.[0] ?? ''
+    await eventually('it asks for a browser', () =>
+      Promise.resolve(/\n\n {2}http/.test(printed.err)),
+    )
+    const start = /http\S+/.exec(printed.err)?.[0] ?? ''
     const target = new URL(new URL(start).searchParams.get('return') ?? '')
     t.equal((await fetch(`${target.origin}/?code=made-up`)).status, 404, 'its path is secret')
 
@@ -34,10 +36,10 @@ void t.test('a login with an identity provider', async (t) => {
 
     t.match(page, { status: 200, url: { origin: target.origin } })
     t.equal(await ended, 0)
-    t.match(JSON.parse(said.out), { server: base, account: 'berta', organization: 'red' })
+    t.match(JSON.parse(printed.out), { server: base, account: 'berta', organization: 'red' })
     const { out } = await call(['whoami', '--json'], { environment })
     t.match(JSON.parse(out), { account: { name: 'berta' }, organization: { name: 'red' } })
-    t.notMatch(said.err + said.out, /eyJ/)
+    t.notMatch(printed.err + printed.out, /eyJ/)
   })
 
   await t.test('reports mistakes at once', async (t) => {

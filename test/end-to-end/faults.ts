@@ -160,9 +160,9 @@ export async function forgetFailures(harness: Harness, victim: Victim): Promise<
   harness.link.forget()
   harness.startAgent()
   await eventually('the agent is back, and has reported the state of its cache', () => {
-    const said = harness.agent.lines().map(({ msg }) => msg)
+    const messages = harness.agent.lines().map(({ msg }) => msg)
     const [seen, linked] = ['connected to the cache', 'linked to the coordinator'].map((words) =>
-      said.indexOf(words),
+      messages.indexOf(words),
     )
     if (seen === undefined || linked === undefined || seen < 0 || linked < 0) return false
     // If the hello was sent before the first check of the cache, a heartbeat with the result follows.

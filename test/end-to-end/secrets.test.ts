@@ -274,8 +274,8 @@ async function talkByCommandLine(
   const kept = JSON.parse(await readFile(sessionFile(environment), 'utf8')) as { default: Json }
   for (const kind of ['accessToken', 'refreshToken'])
     secrets.set(`of the client: ${kind}`, String(kept.default[kind]))
-  const said = ran.map(({ out, err }) => out + err).join('')
-  for (const [name, secret] of secrets) t.notOk(said.includes(secret), `${name} on a terminal`)
+  const printed = ran.map(({ out, err }) => out + err).join('')
+  for (const [name, secret] of secrets) t.notOk(printed.includes(secret), `${name} on a terminal`)
 }
 
 /** Everything that any API caller, or any user of the machine, can read. */

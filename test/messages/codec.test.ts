@@ -329,11 +329,11 @@ void t.test('long texts of an agent are cut on decoding, between characters', (t
     result: 'failed',
   } as const
   const long = 'ä€😀x'.repeat(20_000)
-  const said = decodeAgentMessage(
+  const decoded = decodeAgentMessage(
     encodeMessage({ ...report, error: long, failures: [{ program: 'x', error: long }] }),
   )
-  if (said.kind !== 'applyReport') throw new Error('another kind')
-  for (const text of [said.error ?? '', said.failures[0]?.error ?? '']) {
+  if (decoded.kind !== 'applyReport') throw new Error('another kind')
+  for (const text of [decoded.error ?? '', decoded.failures[0]?.error ?? '']) {
     t.ok(Buffer.byteLength(text) <= textLimitBytes && Buffer.byteLength(text) > textLimitBytes - 8)
     t.ok(text.endsWith('…') && long.startsWith(text.slice(0, -1)) && !text.includes('\ufffd'))
   }
@@ -343,6 +343,6 @@ void t.test('long texts of an agent are cut on decoding, between characters', (t
   t.same(judgeAnswer(compile, { error: 'x'.repeat(textLimitBytes) }), {
     error: 'x'.repeat(textLimitBytes),
   })
-  t.same(judgeAnswer(compile, { error: long }), { error: said.error })
+  t.same(judgeAnswer(compile, { error: long }), { error: decoded.error })
   t.end()
 })

@@ -103,8 +103,8 @@ void t.test('any tag name is quoted as one word of a shell', (t) => {
   fc.assert(
     fc.property(fc.string({ maxLength: 40 }), (word) => {
       fc.pre(!word.includes('\0'))
-      const said = execFileSync('sh', ['-c', `printf %s ${quoteForShell(word)}`])
-      return said.toString() === word
+      const printed = execFileSync('sh', ['-c', `printf %s ${quoteForShell(word)}`])
+      return printed.toString() === word
     }),
     { numRuns: 30, examples: [['$(id)'], ["it's"], ['`id`'], ['a b'], ['\\'], ['"'], ['']] },
   )

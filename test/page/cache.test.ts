@@ -199,11 +199,11 @@ void t.test('one cache', async (t) => {
 
   await t.test('the message of a panic of the child is shown', async (t) => {
     await cache.adm('debug.panic.worker').catch(() => undefined) // its answer is lost
-    const said = await eventually('the agent reports the panic', async () => {
+    const reported = await eventually('the agent reports the panic', async () => {
       const { text } = await api.call('GET', `/agents/${id}/panic`)
       return /You asked for it/.test(text) && (await api.findAgent('edge-1'))?.state === 1
     })
-    t.ok(said)
+    t.ok(reported)
     await show('Status')
     await page.reload()
     await page

@@ -105,8 +105,8 @@ void t.test('of each key only the newest item is written, also after a failure',
 })
 
 void t.test('the queue is bounded: the oldest items are dropped and logged', async (t) => {
-  const said: unknown[] = []
-  const log = pino({ base: null }, { write: (line: string) => said.push(JSON.parse(line)) })
+  const logged: unknown[] = []
+  const log = pino({ base: null }, { write: (line: string) => logged.push(JSON.parse(line)) })
   let isUp = false
   const written: number[] = []
   const { clock, batcher } = open<number>({
@@ -125,7 +125,7 @@ void t.test('the queue is bounded: the oldest items are dropped and logged', asy
   isUp = true
   await clock.pass(2000)
   t.same(written, [2, 3, 4])
-  t.match(said, [
+  t.match(logged, [
     { msg: 'it cannot be written' },
     { dropped: 2, msg: 'it cannot be written: the oldest were dropped meanwhile' },
   ])

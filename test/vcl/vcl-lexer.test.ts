@@ -61,13 +61,13 @@ void t.test('the lexer refuses a text exactly when the compiler cannot read it',
     /^(?:Unterminated (.*), starting at|(\/\* \.\.\. \*\/ comment contains \/\*))$/m
   const property = fc.asyncProperty(vclTexts, async (text) => {
     const last = lastOf(`vcl 4.1;\n${text}`)
-    const { text: said } = await compiler.compile(`vcl 4.1;\n${text}`)
-    const refused = unreadable.exec(said)
-    const place = /'<vcl.inline>' Line (\d+) Pos (\d+)/.exec(said)
+    const { text: output } = await compiler.compile(`vcl 4.1;\n${text}`)
+    const refused = unreadable.exec(output)
+    const place = /'<vcl.inline>' Line (\d+) Pos (\d+)/.exec(output)
     // The compiler stops at the first byte it cannot use; the lexer leaves such bytes to it.
-    if (/Syntax error at|BLOB|silly buggers|Too many digits/.test(said)) return
+    if (/Syntax error at|BLOB|silly buggers|Too many digits/.test(output)) return
     if ((refused !== null) !== (last?.kind === 'error'))
-      throw new Error(`${said}\n${String(last?.value)}`)
+      throw new Error(`${output}\n${String(last?.value)}`)
     if (refused === null) return
     if (!last?.value.startsWith(refused[0].replace(', starting at', '')))
       throw new Error(last?.value)

@@ -97,8 +97,8 @@ function known(placement: PlacementRecord, changes: Partial<ReportedAgent['agent
   }
 }
 
-function judge(placement: PlacementRecord, said: ReportedApply) {
-  const judged = judgeReport(known(placement), said, now)
+function judge(placement: PlacementRecord, reported: ReportedApply) {
+  const judged = judgeReport(known(placement), reported, now)
   const [result] = judged.placements
   return { agent: judged.agent, placement: result }
 }
@@ -117,9 +117,12 @@ await t.test('phase one', async (t) => {
     t.end()
   })
   await t.test('a candidate fails with the error of the attempt', (t) => {
-    const said = { ...report, result: 'failed' as const, error: 'no space left', loaded: [] }
-    t.match(judge(loading, said).placement, { candidateState: 'failed', error: 'no space left' })
-    t.match(judge(loading, said).placement, { state: 'applied' })
+    const reported = { ...report, result: 'failed' as const, error: 'no space left', loaded: [] }
+    t.match(judge(loading, reported).placement, {
+      candidateState: 'failed',
+      error: 'no space left',
+    })
+    t.match(judge(loading, reported).placement, { state: 'applied' })
     t.end()
   })
   await t.test('a lost connection to the cache leaves the candidate unchanged', (t) => {
@@ -136,9 +139,14 @@ await t.test('phase one', async (t) => {
     t.end()
   })
   await t.test('a refusal leaves the candidate pending, because nothing was tried', (t) => {
-    const said = { ...report, result: 'refused' as const, error: 'it cannot be held', loaded: [] }
-    t.same(judge(loading, said).placement, { ...loading, error: 'it cannot be held' })
-    const superseded = judge(loading, { ...said, revision: 9 })
+    const reported = {
+      ...report,
+      result: 'refused' as const,
+      error: 'it cannot be held',
+      loaded: [],
+    }
+    t.same(judge(loading, reported).placement, { ...loading, error: 'it cannot be held' })
+    const superseded = judge(loading, { ...reported, revision: 9 })
     t.same(superseded.placement, loading, 'a refusal of an earlier revision is ignored')
     t.end()
   })
@@ -163,8 +171,8 @@ await t.test('phase two', async (t) => {
     t.end()
   })
   await t.test('a failed switch keeps the applied revision and records the error', (t) => {
-    const said = { ...report, result: 'failed' as const, error: 'use: child died' }
-    t.match(judge(switching, said).placement, {
+    const reported = { ...report, result: 'failed' as const, error: 'use: child died' }
+    t.match(judge(switching, reported).placement, {
       state: 'failed',
       appliedRevision: 3,
       error: 'use: child died',
@@ -208,9 +216,9 @@ await t.test('revisions', async (t) => {
     t.end()
   })
   await t.test('a report of the previous revision can mark loaded, but not applied', (t) => {
-    const said = { ...report, revision: 9 }
-    t.match(judge(loading, said).placement, { candidateState: 'loaded' })
-    t.same(judge(switching, said).placement, switching)
+    const reported = { ...report, revision: 9 }
+    t.match(judge(loading, reported).placement, { candidateState: 'loaded' })
+    t.same(judge(switching, reported).placement, switching)
     t.end()
   })
 })
@@ -222,7 +230,7 @@ const placements = fc.record({
   current: fc.constantFrom(null, oldProgram, newProgram),
   candidate: fc.constantFrom(null, newProgram),
 })
-const saids = fc
+const reportArbitrary = fc
   .record({
     revision: fc.integer({ min: 1, max: 12 }),
     result: fc.constantFrom('applied', 'failed', 'refused'),
@@ -231,20 +239,20 @@ const saids = fc
     fails: fc.boolean(),
     changed: fc.boolean(),
   })
-  .map(({ fails, ...said }): ReportedApply => {
-    const isLoaded = said.loaded.includes(newProgram.name)
+  .map(({ fails, ...reported }): ReportedApply => {
+    const isLoaded = reported.loaded.includes(newProgram.name)
     const failures = [{ program: newProgram.name, error: 'does not compile' }]
-    return { ...said, failures: fails && !isLoaded ? failures : [] }
+    return { ...reported, failures: fails && !isLoaded ? failures : [] }
   })
 
 await t.test(
   'a repeated report changes nothing, and no report lowers the attempted revision',
   (t) => {
     fc.assert(
-      fc.property(placements, fc.array(saids, { maxLength: 6 }), (changes, said) => {
+      fc.property(placements, fc.array(reportArbitrary, { maxLength: 6 }), (changes, reported) => {
         const candidateState = changes.candidate === null ? null : 'pending'
         let state: ReportedAgent = known({ ...served, ...changes, candidateState })
-        for (const one of said) {
+        for (const one of reported) {
           const next = judgeReport(state, one, now)
           const again = judgeReport(next, { ...one, changed: false }, now + 1)
           if (!isDeepStrictEqual(again.placements, next.placements)) return false

@@ -227,17 +227,17 @@ void t.test(
     }
     const own = await make(as.system, 'own')
     const of = { organization: { id: red } }
-    const said = /^a line 2 pos 20: VCL of an organization may not use std\.fileread: /
+    const message = /^a line 2 pos 20: VCL of an organization may not use std\.fileread: /
     for (const group of [await make(as.blue, 'a blue one'), await make(as.system, 'given', of)])
       for (const verb of ['validate', 'deploy?wait=0'])
         t.match(await as.system(422, 'PUT', `${group}/${verb}`), {
           errorKey: 'deploy',
-          errorMsg: said,
+          errorMsg: message,
         })
     const given = rows(await as.red(200, 'GET', '/vclgroups'))[0]
     const at = `/vclgroups/${String(given?.['id'])}`
     const tags = rows(await as.red(200, 'GET', '/tags')).map(({ id }) => ({ id }))
-    t.match(await as.system(422, 'PUT', `${at}/stage`, { tags }), { errorMsg: said })
+    t.match(await as.system(422, 'PUT', `${at}/stage`, { tags }), { errorMsg: message })
     await stageUnjudged(service, Number(given?.['id']), red)
     t.match(await as.system(422, 'PUT', `${at}/promote`), {
       errorMsg: /^main line 1 pos 17: VCL of an organization may not use the module vtc/,

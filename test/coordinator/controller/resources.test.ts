@@ -65,14 +65,14 @@ async function keepsConventions(t: Test, client: Client, { path, key, make }: Re
   t.same({ ...back, updated: made['updated'] }, made, 'the body of GET can be PUT back')
   t.equal((await client.expect(400, 'PUT', at, { id: 1e9 }))['errorKey'], key)
 
-  for (const [body, said] of [
+  for (const [body, errorMsg] of [
     [{ bogus: 1 }, /bogus/],
     [{ name: null }, /name/],
     [{ name: '' }, /name/],
     [{ name: 'a\u2028b' }, /name/],
     [{ name: 'n'.repeat(256) }, /name/],
   ] as const)
-    t.match(await client.expect(400, 'PUT', at, body), { errorKey: key, errorMsg: said })
+    t.match(await client.expect(400, 'PUT', at, body), { errorKey: key, errorMsg })
   const nameless = { ...(await make(client, '')) }
   Reflect.deleteProperty(nameless, 'name')
   t.match(await client.expect(400, 'POST', path, nameless), { errorMsg: /name is missing/ })

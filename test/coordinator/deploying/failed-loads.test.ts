@@ -29,20 +29,20 @@ const report: ReportedApply = {
 }
 const attempted = { revision: 9, result: 'failed' as const, error: 'line 7 pos 2', at: 1500 }
 
-function judge(placement: PlacementRecord, said: Partial<ReportedApply>): ReportedAgent {
+function judge(placement: PlacementRecord, reported: Partial<ReportedApply>): ReportedAgent {
   const agent = { id: 7, name: 'edge-1', desiredRevision: 10, attempted }
   const known = { ...agent, effectiveRevision: 8, recordedRevision: 8 }
   const desiredPrograms = new Map([[1, newProgram]])
   return judgeReport(
     { agent: known, placements: [placement], desiredPrograms },
-    { ...report, ...said },
+    { ...report, ...reported },
     now,
   )
 }
 
 void t.test('a postponed load stays pending, with the reason', (t) => {
   const full = 'no space left in /var/lib/cachefleet'
-  const said = {
+  const reported = {
     ...report,
     result: 'failed' as const,
     error: `x: ${full}`,
@@ -51,15 +51,15 @@ void t.test('a postponed load stays pending, with the reason', (t) => {
     postponed: [{ program: newProgram.name, error: full }],
     serving: [oldProgram.name],
   }
-  t.same(judge(loading, said).placements[0], { ...loading, error: full })
-  const others = { ...said, postponed: [{ program: 'another', error: full }] }
+  t.same(judge(loading, reported).placements[0], { ...loading, error: full })
+  const others = { ...reported, postponed: [{ program: 'another', error: full }] }
   t.same(judge(loading, others).placements[0], loading, 'a load of another group is ignored')
   t.end()
 })
 
 void t.test('the last attempt', async (t) => {
-  const after = (placement: PlacementRecord, said: Partial<ReportedApply>) =>
-    judge(placement, said).agent
+  const after = (placement: PlacementRecord, reported: Partial<ReportedApply>) =>
+    judge(placement, reported).agent
   await t.test('stays the failed one while the group continues without the agent', (t) => {
     const without: PlacementRecord = { ...served, state: 'failed', error: 'line 7 pos 2' }
     t.same(after(without, {}).attempted, attempted)

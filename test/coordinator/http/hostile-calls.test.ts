@@ -161,6 +161,6 @@ function send(
 
 /** Whether an error body of either API has a message. */
 function isRefusal(text: string): boolean {
-  const said = JSON.parse(text) as { readonly errorMsg?: string; readonly message?: string }
-  return (said.errorMsg ?? said.message ?? '') !== ''
+  const answer = JSON.parse(text) as { readonly errorMsg?: string; readonly message?: string }
+  return (answer.errorMsg ?? answer.message ?? '') !== ''
 }
