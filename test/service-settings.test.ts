@@ -112,7 +112,7 @@ ExecStart=/usr/bin/node /usr/lib/cachefleet/dist/bin/cachefleetd.js --coordinato
 
 void t.test('root finds the state of the installed service', onlyRoot, async (t) => {
   const host = await makeHost(t, 'cachefleet', 'cachefleet-coordinator/history')
-  const environment = { HOME: join(host, 'root') }
+  const environment = { XDG_STATE_HOME: join(host, 'root') }
   const options = { environment, usage, root: host }
   const dirOf = (kind: 'agent' | 'coordinator', words: string[] = []) =>
     loadServiceSettings(kind, words, options).settings.stateDir
