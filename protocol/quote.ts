@@ -10,7 +10,7 @@
  * child. Words for the child therefore have a stricter rule.
  */
 
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { ManagementPortError } from './errors.js'
 
 /** The cache itself has no limit. */
@@ -139,9 +139,10 @@ function describeCharacter(found: RegExpExecArray): string {
   return `the character U+${code} at position ${found.index + 1}`
 }
 
+/** A UUID, since Node buffers random bytes only for these: 122 bits. */
 function findToken(source: string | Buffer): string {
   for (;;) {
-    const token = `Z${randomBytes(16).toString('hex')}`
+    const token = `Z${randomUUID().replaceAll('-', '')}`
     if (!source.includes(token)) return token
   }
 }

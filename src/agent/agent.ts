@@ -9,11 +9,11 @@
 import type { Logger } from 'pino'
 import type { Context } from '../context.js'
 import { waitAtMost } from '../runtime/pause.js'
-import type { AgentDescription, EngineCondition } from '../messages/agent-to-coordinator.js'
+import type { EngineCondition } from '../messages/agent-to-coordinator.js'
 import type { Instruction, Welcome } from '../messages/coordinator-to-agent.js'
 import type { AgentConfig } from './agent-config.js'
 import type { AgentResources } from './agent-resources.js'
-import { describeAgent, mayTest } from './describe-agent.js'
+import { describeAgent, describeChangeable, mayTest, type AgentFacts } from './describe-agent.js'
 import { isKept } from './agent-record.js'
 import { BackendReports } from './backends/backend-reports.js'
 import { SourceChecks } from './check/source-checks.js'
@@ -122,7 +122,8 @@ class Agent implements RunningAgent {
     this.#reports = new CoordinatorReports({
       link,
       caller: () => this.#caller(),
-      describe: () => this.#describe(),
+      describe: () => describeAgent(this.#config, this.#facts),
+      describeChangeable: () => describeChangeable(this.#config, this.#facts),
       condition: () => this.condition(),
       log,
     })
@@ -208,8 +209,8 @@ class Agent implements RunningAgent {
       : { engineState: 'unknown', engineError: trouble }
   }
 
-  #describe(): AgentDescription {
-    return describeAgent(this.#config, {
+  get #facts(): AgentFacts {
+    return {
       record: this.#state.record,
       inventory: this.#watch.inventory,
       engine: this.#engine,
@@ -217,7 +218,7 @@ class Agent implements RunningAgent {
       hasTls: this.#reconciler.hasTls,
       log: this.#log,
       condition: this.condition(),
-    })
+    }
   }
 
   #caller(): Caller {
@@ -322,7 +323,7 @@ class Agent implements RunningAgent {
       }),
       report: (report) => {
         this.#reports.reportApply(report)
-        if (report.changed) void this.#watch.checkNow() // the change may have started the child
+        if (report.changed) this.#watch.noteChange()
       },
       answer: (answer, context) => this.#reports.answer(answer, context),
     }

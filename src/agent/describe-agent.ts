@@ -10,7 +10,7 @@ import { describeHeld } from './apply/held-cache.js'
 import type { Engine } from './engine/engine.js'
 import type { AgentLog } from './log/agent-log.js'
 
-interface AgentFacts {
+export interface AgentFacts {
   readonly record: AgentRecord
   /** Null: the cache was not seen yet. */
   readonly inventory: EngineInventory | null
@@ -26,17 +26,35 @@ export function mayTest({ tests = false, readOnly, engine }: AgentConfig): boole
   return tests && !readOnly && engine.mode !== 'simulated'
 }
 
-export function describeAgent(
-  config: AgentConfig,
-  { record, inventory, engine, keyDigest, hasTls, log, condition }: AgentFacts,
-): AgentDescription {
-  const { http, name, tags, agentVersion, readOnly, takeover, adoptGroup, healthListen } = config
-  const { coordinatorId, lockedBecause } = record
-  const { product, version, revision, workingDirectory } = engine
-  const isHeld = lockedBecause !== null && inventory !== null
+export function describeAgent(config: AgentConfig, facts: AgentFacts): AgentDescription {
+  const { name, tags, agentVersion } = config
+  const { record, keyDigest } = facts
   return {
     name,
     agentVersion,
+    tags,
+    coordinatorId: record.coordinatorId,
+    keyDigest,
+    hostName: hostname(),
+    ...describeChangeable(config, facts),
+  }
+}
+
+/** What may change while the link is open. */
+export type Changeable = Omit<
+  AgentDescription,
+  'name' | 'agentVersion' | 'tags' | 'coordinatorId' | 'keyDigest' | 'hostName'
+>
+
+export function describeChangeable(
+  config: AgentConfig,
+  { record, inventory, engine, hasTls, log, condition }: AgentFacts,
+): Changeable {
+  const { http, readOnly, takeover, adoptGroup, healthListen } = config
+  const { lockedBecause } = record
+  const { product, version, revision, workingDirectory } = engine
+  const isHeld = lockedBecause !== null && inventory !== null
+  return {
     capabilities: capabilitiesOf({
       readOnly,
       hasTls,
@@ -44,15 +62,11 @@ export function describeAgent(
       hasHealth: Boolean(healthListen),
       hasTests: mayTest(config),
     }),
-    tags,
-    coordinatorId,
-    keyDigest,
     ...(isToAdopt(config, record) && {
       adoption: condition.engineState === 'running' ? 'ready' : 'waiting',
       ...(typeof adoptGroup === 'string' && { adoptGroup }),
     }),
     ...(isHeld && { held: describeHeld(record, inventory, takeover) }),
-    hostName: hostname(),
     ...(log.lacking !== null && { logTrouble: log.lacking }),
     engine: { ...http, product, version, revision, workingDirectory },
     condition,

@@ -304,8 +304,8 @@ export class Reconciler {
     try {
       const isHeld = this.#isHeld(desired)
       if (!isHeld)
-        await state.writeBootFile(
-          await renderBootFile(state.record, desired, { sources, certificates }),
+        await state.writeBootFile(() =>
+          renderBootFile(state.record, desired, { sources, certificates }),
         )
       if (goodRevision !== heldRevision) await state.change({ goodRevision: heldRevision })
       await certificates.removeUnneeded()

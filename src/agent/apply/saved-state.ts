@@ -22,8 +22,8 @@ export interface SavedState {
   writeSource(sha: string, text: string): Promise<void>
   /** Keeps the record as the newest good state and deletes texts that no good state needs. */
   keepGoodState(): Promise<void>
-  /** Replaces the start file of the cache; an unchanged text is not written again. */
-  writeBootFile(text: string): Promise<void>
+  /** Replaces the start file of the cache, if this cache has one; an unchanged text is not written again. Rejects as `render` does. */
+  writeBootFile(render: () => Promise<string>): Promise<void>
   /** Keeps the text of an unmanaged VCL before it is unloaded; returns the file's name. */
   saveUnmanaged(name: string, source: Buffer): Promise<string>
   /** Keeps the child's panic message. */

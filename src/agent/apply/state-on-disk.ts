@@ -107,7 +107,8 @@ class StateOnDisk implements SavedState {
     })
   }
 
-  writeBootFile(text: string): Promise<void> {
+  async writeBootFile(render: () => Promise<string>): Promise<void> {
+    const text = await render()
     return this.#serialized(async () => {
       const path = join(this.#folder, 'boot.cli')
       this.#bootFile ??= await readIfThere(path)

@@ -64,6 +64,8 @@ const stopped: EngineObservation = {
 const longestPauseMs = 5_000
 /** The lower bound for any heartbeat interval, and the interval while something is wrong. */
 const shortestPauseMs = 1_000
+/** The caches of a fleet change together: their checks follow the reports of the change, spread over as much again. */
+const afterChangeMs = 1_000
 /** Time a check waits before it asks the host whether the child is stopping; a running cache answers in milliseconds. */
 const silenceMs = 1_000
 
@@ -116,6 +118,13 @@ export class EngineWatch {
   /** Checks now, or once more after a running check; resolves when that is done. */
   checkNow(): Promise<void> {
     return this.#loop.runNow()
+  }
+
+  /** Called after a change by this agent, which may have started the child; of a running one only the backends may be others. */
+  noteChange(): void {
+    if (this.#observation.engineState === 'running')
+      this.#loop.wake(afterChangeMs * (1 + Math.random()))
+    else void this.checkNow()
   }
 
   stop(): Promise<void> {

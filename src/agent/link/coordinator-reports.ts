@@ -19,11 +19,13 @@ import { putAnswer, type Caller } from './coordinator-http.js'
 import type { CoordinatorLink, Unsent } from './coordinator-link.js'
 import { printAnswer, sizeOf } from './print-answer.js'
 import type { ApplyResult } from '../apply/apply-result.js'
+import type { Changeable } from '../describe-agent.js'
 
 interface ReportsOptions {
   readonly link: CoordinatorLink
   readonly caller: () => Caller
   readonly describe: () => AgentDescription
+  readonly describeChangeable: () => Changeable
   readonly condition: () => EngineCondition
   readonly log: Logger
 }
@@ -148,7 +150,7 @@ export class CoordinatorReports {
   reportChanges(): void {
     const { link, log } = this.#options
     if (!link.isLive) return
-    const description = this.#options.describe()
+    const description = this.#options.describeChangeable()
     const { condition } = description
     if (printChangeable(description) !== this.#sentDescription) {
       this.sendFullState(createContext(log).traceId)
@@ -170,7 +172,7 @@ export class CoordinatorReports {
   }
 }
 
-function printChangeable(description: AgentDescription): string {
+function printChangeable(description: Changeable): string {
   const { engine, adoption, held, capabilities, logTrouble } = description
   return JSON.stringify([engine, adoption, held, capabilities, logTrouble])
 }
