@@ -174,8 +174,8 @@ class Agent implements RunningAgent {
       if (this.#config.engine.mode === 'attach') void this.#checkProtection()
       void this.#watch.checkNow().then(resolveSeen)
     })
-    await waitAtMost(firstCheckMs, seen, () => undefined)
-    void this.#watch.checkNow() // also if the cache does not answer: the periodic checks start here
+    // The periodic checks of a cache that does not answer start here.
+    await waitAtMost(firstCheckMs, seen, () => void this.#watch.checkNow())
     this.#link.start()
     this.#rollbacks?.start()
   }

@@ -151,7 +151,7 @@ void t.test(
     const well = await untilReported(
       coordinator,
       'all is well',
-      ({ name }) => name === program.name,
+      ({ name, healthy }) => name === program.name && healthy.length === 2,
     )
     t.same(well, {
       name: program.name,
