@@ -97,8 +97,8 @@ function known(placement: PlacementRecord, changes: Partial<ReportedAgent['agent
   }
 }
 
-function judge(placement: PlacementRecord, reported: ReportedApply) {
-  const judged = judgeReport(known(placement), reported, now)
+function judge(placement: PlacementRecord, sent: ReportedApply) {
+  const judged = judgeReport(known(placement), sent, now)
   const [result] = judged.placements
   return { agent: judged.agent, placement: result }
 }
@@ -117,12 +117,9 @@ await t.test('phase one', async (t) => {
     t.end()
   })
   await t.test('a candidate fails with the error of the attempt', (t) => {
-    const reported = { ...report, result: 'failed' as const, error: 'no space left', loaded: [] }
-    t.match(judge(loading, reported).placement, {
-      candidateState: 'failed',
-      error: 'no space left',
-    })
-    t.match(judge(loading, reported).placement, { state: 'applied' })
+    const sent = { ...report, result: 'failed' as const, error: 'no space left', loaded: [] }
+    t.match(judge(loading, sent).placement, { candidateState: 'failed', error: 'no space left' })
+    t.match(judge(loading, sent).placement, { state: 'applied' })
     t.end()
   })
   await t.test('a lost connection to the cache leaves the candidate unchanged', (t) => {
@@ -139,14 +136,9 @@ await t.test('phase one', async (t) => {
     t.end()
   })
   await t.test('a refusal leaves the candidate pending, because nothing was tried', (t) => {
-    const reported = {
-      ...report,
-      result: 'refused' as const,
-      error: 'it cannot be held',
-      loaded: [],
-    }
-    t.same(judge(loading, reported).placement, { ...loading, error: 'it cannot be held' })
-    const superseded = judge(loading, { ...reported, revision: 9 })
+    const sent = { ...report, result: 'refused' as const, error: 'it cannot be held', loaded: [] }
+    t.same(judge(loading, sent).placement, { ...loading, error: 'it cannot be held' })
+    const superseded = judge(loading, { ...sent, revision: 9 })
     t.same(superseded.placement, loading, 'a refusal of an earlier revision is ignored')
     t.end()
   })
@@ -171,8 +163,8 @@ await t.test('phase two', async (t) => {
     t.end()
   })
   await t.test('a failed switch keeps the applied revision and records the error', (t) => {
-    const reported = { ...report, result: 'failed' as const, error: 'use: child died' }
-    t.match(judge(switching, reported).placement, {
+    const sent = { ...report, result: 'failed' as const, error: 'use: child died' }
+    t.match(judge(switching, sent).placement, {
       state: 'failed',
       appliedRevision: 3,
       error: 'use: child died',
@@ -216,9 +208,9 @@ await t.test('revisions', async (t) => {
     t.end()
   })
   await t.test('a report of the previous revision can mark loaded, but not applied', (t) => {
-    const reported = { ...report, revision: 9 }
-    t.match(judge(loading, reported).placement, { candidateState: 'loaded' })
-    t.same(judge(switching, reported).placement, switching)
+    const sent = { ...report, revision: 9 }
+    t.match(judge(loading, sent).placement, { candidateState: 'loaded' })
+    t.same(judge(switching, sent).placement, switching)
     t.end()
   })
 })
@@ -239,20 +231,20 @@ const reportArbitrary = fc
     fails: fc.boolean(),
     changed: fc.boolean(),
   })
-  .map(({ fails, ...reported }): ReportedApply => {
-    const isLoaded = reported.loaded.includes(newProgram.name)
+  .map(({ fails, ...sent }): ReportedApply => {
+    const isLoaded = sent.loaded.includes(newProgram.name)
     const failures = [{ program: newProgram.name, error: 'does not compile' }]
-    return { ...reported, failures: fails && !isLoaded ? failures : [] }
+    return { ...sent, failures: fails && !isLoaded ? failures : [] }
   })
 
 await t.test(
   'a repeated report changes nothing, and no report lowers the attempted revision',
   (t) => {
     fc.assert(
-      fc.property(placements, fc.array(reportArbitrary, { maxLength: 6 }), (changes, reported) => {
+      fc.property(placements, fc.array(reportArbitrary, { maxLength: 6 }), (changes, sent) => {
         const candidateState = changes.candidate === null ? null : 'pending'
         let state: ReportedAgent = known({ ...served, ...changes, candidateState })
-        for (const one of reported) {
+        for (const one of sent) {
           const next = judgeReport(state, one, now)
           const again = judgeReport(next, { ...one, changed: false }, now + 1)
           if (!isDeepStrictEqual(again.placements, next.placements)) return false
