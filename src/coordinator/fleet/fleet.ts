@@ -92,7 +92,7 @@ export async function readFleet(
     )
   if (stretch) placed = placed.where((e) => e.between('placements.agentId', ...idRangeOf(agents)))
   const groups = groupBy(await placed.execute(), (row) => row.agentId)
-  return agents.map(({ engineProduct: product, engineVersion: version, ...agent }) => {
+  return agents.map((agent) => {
     const held = (groups.get(agent.id) ?? []).map((place) => ({
       ...place,
       holder: holderId({ groupId: place.groupId, stage: place.stage === 1 }),
@@ -102,7 +102,7 @@ export async function readFleet(
       cacheRestarted: agent.cacheRestarted === 1,
       adopting: agent.adopting === 1,
       draining: agent.draining !== null,
-      release: { product, version },
+      release: { product: agent.engineProduct, version: agent.engineVersion },
       state: agent.state as AgentState, // written by the heartbeat and registration use cases only
       tagIds: (tags.get(agent.id) ?? []).map((row) => row.tagId),
       groupIds: held.map(({ holder }) => holder),

@@ -75,10 +75,19 @@ export function writeIds(ids: readonly number[]): string {
 
 /** An object, because PostgreSQL's `json_each` takes no array. */
 function numberRows(rows: readonly (readonly GivenValue[])[]): string {
-  return `{${rows.map((row, at) => `"${at}":${JSON.stringify(row.map(toWellFormed))}`).join(',')}}`
+  const text = JSON.stringify(Object.assign({}, rows))
+  if (!escapedSurrogate.test(text)) return text
+  return JSON.stringify(
+    Object.assign(
+      {},
+      rows.map((row) => row.map(toWellFormed)),
+    ),
+  )
 }
 
-/** PostgreSQL rejects half a surrogate pair, which agents may send. */
+/** PostgreSQL rejects half a surrogate pair, which agents may send; JSON has it escaped. */
+const escapedSurrogate = /\\ud[89a-f]/
+
 function toWellFormed(value: GivenValue): GivenValue {
   return typeof value === 'string' ? value.toWellFormed() : value
 }

@@ -1,6 +1,8 @@
 /** What every store must do, run for each database: recall, transactions. How it keeps rows: `rows.contract.ts`. */
+import { sql } from 'kysely'
 import type { Test } from 'tap'
 import { FleetError } from '../../../src/errors.js'
+import { prepareGiven } from '../../../src/coordinator/store/given-rows.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { eventually } from '../../support/eventually.js'
 import { addTag } from './rows.js'
@@ -143,6 +145,28 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     t.ok((await left) > 0)
   })
 
+  void t.test(
+    'given rows keep their order and text; half a surrogate pair is replaced',
+    async (t) => {
+      const { queries } = await factory.open(t)
+      const texts = ['a', null, '\ud83d', '\\ud83d', '"😀"', 'b\ude00\n']
+
+      const rows = await echoTexts(
+        queries,
+        texts.map((text, place) => ({ place, text })),
+      )
+      t.same(
+        rows.map(({ text }) => text),
+        ['a', null, '\ufffd', '\\ud83d', '"😀"', 'b\ufffd\n'],
+      )
+      const many = Array.from({ length: 2_500 }, (_, place) => ({ place, text: String(place) }))
+      t.same(
+        (await echoTexts(queries, many)).map(({ text }) => text),
+        many.map(({ text }) => text),
+      )
+    },
+  )
+
   void t.test('passes its check, and fails it once closed', async (t) => {
     const store = await factory.open(t)
     await store.check()
@@ -151,6 +175,11 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     await t.rejects(store.check())
   })
 }
+
+const echoTexts = prepareGiven(
+  { place: 'bigint', text: 'text' },
+  ({ place, text, from }) => sql<{ text: string | null }>`select ${text} ${from} order by ${place}`,
+)
 
 async function countOne(queries: Queries): Promise<void> {
   const count = await readCount(queries)
