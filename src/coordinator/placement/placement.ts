@@ -221,7 +221,14 @@ function gainAgent(work: PlacementWork, slot: Slot, asked = new Set<Slot>()): bo
     slot.chosen.push(...giver.chosen.splice(at, 1))
     return true
   }
-  return false
+  return keepDrained(slot)
+}
+
+/** Where no other agent can take its place, a draining agent keeps it. */
+function keepDrained(slot: Slot): boolean {
+  const place = slot.drained.shift()
+  if (place) slot.chosen.push(place)
+  return place !== undefined
 }
 
 /** Agents where the VCL failed before are never used as replacements. */

@@ -124,6 +124,41 @@ void t.test('a drain never makes a group short that could stay in place', (t) =>
   t.end()
 })
 
+void t.test('a drained agent over max stays where the other one has to move', (t) => {
+  const target = (tagId: number) => ({ kind: 'tags' as const, tagIds: [tagId] })
+  const one = { min: 1, max: 1 }
+  const agent = { state: agentStates.Running, groupIds: [7], rootGroupId: null }
+  const decision = placeGroup(
+    toDrainedInput({
+      group: {
+        id: 7,
+        root: false,
+        deployments: [
+          { id: 1, ...one, target: target(2) },
+          { id: 2, ...one, target: target(3) },
+        ],
+      },
+      placed: [1, 2].map((agentId) => ({ agentId, deploymentId: 2, position: agentId })),
+      agents: [
+        { ...agent, id: 1, tagIds: [3] },
+        { ...agent, id: 2, tagIds: [2, 3] },
+      ],
+      drained: new Set([1]),
+      serving: new Set([1, 2]),
+    }),
+  )
+
+  t.match(decision, { shortages: [], remove: [], moving: [] })
+  t.same(
+    decision.keep.map(({ agentId, deploymentId }) => [agentId, deploymentId]),
+    [
+      [1, 2],
+      [2, 1],
+    ],
+  )
+  t.end()
+})
+
 void t.test(
   'successive runs complete a drain: every place that can move does, and min stays served',
   (t) => {
