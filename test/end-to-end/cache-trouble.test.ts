@@ -53,6 +53,7 @@ void t.test('one cache of three fails to compile', parallel(), async (t) => {
     t.equal((await fetchMark(cache)).mark, 'two-of-three')
     t.equal((await fetchMark(second)).mark, 'two-of-three')
     await eventually('the third cache is idle', async () => (await fetchMark(third)).status === 503)
+    await eventually('it holds nothing else', async () => (await listVcls(third)).length === 1)
     t.same(await listVcls(third), ['cf-idle'])
     const failed = (await readPlaces()).filter(isFailed)
     t.match(failed, [{ agent: { name: 'third' }, revision: null }])
