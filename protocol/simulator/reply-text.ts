@@ -10,6 +10,7 @@ export class ReplyText {
   /** True if the engine closes the connection after this reply. */
   closes = false
   #text = ''
+  #isLineStart = true
   #indent = 0
 
   get text(): string {
@@ -18,9 +19,11 @@ export class ReplyText {
 
   /** Appends a piece. A piece at the start of a line is indented; lines within a piece are not (vsb.c _vsb_indent). */
   out(piece: string): this {
-    if (this.#indent > 0 && (this.#text === '' || this.#text.endsWith('\n')))
-      this.#text += ' '.repeat(this.#indent)
-    this.#text += piece
+    const indented =
+      this.#isLineStart && this.#indent > 0 ? ' '.repeat(this.#indent) + piece : piece
+    this.#text += indented
+    // Kept, because the end of a text that was joined from many pieces can only be read by copying all of it.
+    if (indented !== '') this.#isLineStart = indented.endsWith('\n')
     return this
   }
 
@@ -31,6 +34,7 @@ export class ReplyText {
 
   clear(): this {
     this.#text = ''
+    this.#isLineStart = true
     return this
   }
 
