@@ -23,10 +23,3 @@ export function prepareRow(statement: RawStatement): (values: unknown) => unknow
     return row
   }
 }
-
-export function* mapEach(
-  rows: IterableIterator<unknown>,
-  toRow: ((row: unknown) => unknown) | null,
-): IterableIterator<unknown> {
-  for (const row of rows) yield toRow ? toRow(row) : row
-}

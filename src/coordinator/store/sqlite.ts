@@ -11,7 +11,6 @@ import {
   sql,
   type DatabaseConnection,
   type Driver,
-  type SqliteDialectConfig,
   type Transaction,
 } from 'kysely'
 import { BetterSqlite3, type SqliteFile } from './sqlite-library.js'
@@ -23,7 +22,7 @@ import { openJournal, type SqliteJournal } from './sqlite-journal.js'
 import { createReadMemory } from './read-memory.js'
 import type { Tables } from './schema.js'
 import { translated, translateError } from './sqlite-errors.js'
-import { statementCache } from './sqlite-statements.js'
+import { statementCache, type StatementCache } from './sqlite-statements.js'
 import { retryWhileBusy, YieldingConnection, StoreBusy } from './sqlite-busy.js'
 import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
@@ -57,8 +56,9 @@ export function openSqlite(path: string): Database {
   const guard = new TransactionGuard()
   const writes = countWrites(file)
   const connection: Connection = { file, mutex, guard, isGrouped: false }
+  const database = statementCache(file, writes.note)
   const queries = new Kysely<Tables>({
-    dialect: new OneConnectionDialect({ database: statementCache(file, writes.note) }, connection),
+    dialect: new OneConnectionDialect({ database }, connection),
   })
   const journal = path === inMemory ? null : openJournal(file)
   const groups = createGroupCommit(openGroups(connection, queries, journal))
@@ -184,11 +184,15 @@ interface Connection {
   isGrouped: boolean
 }
 
+interface StoreDialectConfig {
+  readonly database: StatementCache
+}
+
 class OneConnectionDialect extends SqliteDialect {
-  readonly #config: SqliteDialectConfig
+  readonly #config: StoreDialectConfig
   readonly #connection: Connection
 
-  constructor(config: SqliteDialectConfig, connection: Connection) {
+  constructor(config: StoreDialectConfig, connection: Connection) {
     super(config)
     this.#config = config
     this.#connection = connection
@@ -202,11 +206,13 @@ class OneConnectionDialect extends SqliteDialect {
 /** Kysely's own queue wakes every waiter at each turn, which is quadratic when a whole fleet connects at once. */
 class OneConnectionDriver extends SqliteDriver {
   readonly #connection: Connection
+  readonly #database: StatementCache
   #yielding: DatabaseConnection | null = null
 
-  constructor(config: SqliteDialectConfig, connection: Connection) {
+  constructor(config: StoreDialectConfig, connection: Connection) {
     super(config)
     this.#connection = connection
+    this.#database = config.database
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -214,7 +220,7 @@ class OneConnectionDriver extends SqliteDriver {
     guard.check()
     await mutex.acquire()
     const only = await super.acquireConnection()
-    this.#yielding ??= new YieldingConnection(only, () => file.inTransaction)
+    this.#yielding ??= new YieldingConnection(only, this.#database, () => file.inTransaction)
     return this.#yielding
   }
 
