@@ -92,24 +92,29 @@ export async function readFleet(
     )
   if (stretch) placed = placed.where((e) => e.between('placements.agentId', ...idRangeOf(agents)))
   const groups = groupBy(await placed.execute(), (row) => row.agentId)
-  return agents.map((agent) => {
-    const held = (groups.get(agent.id) ?? []).map((place) => ({
-      ...place,
-      holder: holderId({ groupId: place.groupId, stage: place.stage === 1 }),
-    }))
-    return {
-      ...agent,
+  const fleet: FleetAgent[] = []
+  for (const agent of agents) {
+    if (fleet.length > 0 && fleet.length % agentsInStretch === 0) await servedOthers()
+    const held = groups.get(agent.id) ?? []
+    fleet.push({
+      id: agent.id,
+      name: agent.name,
+      organizationId: agent.organizationId,
+      lastStateChangeAt: agent.lastStateChangeAt,
+      lastHeartbeatAt: agent.lastHeartbeatAt,
+      memberOf: agent.memberOf,
       cacheRestarted: agent.cacheRestarted === 1,
       adopting: agent.adopting === 1,
       draining: agent.draining !== null,
       release: { product: agent.engineProduct, version: agent.engineVersion },
       state: agent.state as AgentState, // written by the heartbeat and registration use cases only
       tagIds: (tags.get(agent.id) ?? []).map((row) => row.tagId),
-      groupIds: held.map(({ holder }) => holder),
+      groupIds: held.map(holderOf),
       rootGroupId: findRoot(held),
       replacedBy: findReplaced(held),
-    }
-  })
+    })
+  }
+  return fleet
 }
 
 /** The lowest and the highest id. */
@@ -120,20 +125,26 @@ function idRangeOf(agents: readonly { readonly id: number }[]): [number, number]
 /** While a root group is being replaced there are two: the replacing one counts. */
 function findRoot(held: readonly (RootPlacement & Held)[]): number | null {
   const stays = held.find((place) => place.replacedBy === null && isRoot(place))
-  return (stays ?? held.find(isRoot))?.holder ?? null
+  const root = stays ?? held.find(isRoot)
+  return root ? holderOf(root) : null
 }
 
 function findReplaced(held: readonly Held[]): ReadonlyMap<number, number> | undefined {
   if (held.every(({ replacedBy }) => replacedBy === null)) return undefined
   return new Map(
-    held.flatMap(({ holder, replacedBy }) =>
-      replacedBy === null ? [] : [[holder, replacedBy] as const],
+    held.flatMap((place) =>
+      place.replacedBy === null ? [] : [[holderOf(place), place.replacedBy] as const],
     ),
   )
 }
 
+function holderOf({ groupId, stage }: Held): number {
+  return holderId({ groupId, stage: stage === 1 })
+}
+
 interface Held {
-  readonly holder: number
+  readonly groupId: number
+  readonly stage: number
   readonly replacedBy: number | null
 }
 
