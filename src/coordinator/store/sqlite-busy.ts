@@ -7,6 +7,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { FleetError } from '../../errors.js'
 import { pauseFor } from '../../runtime/pause.js'
+import { Semaphore } from '../../runtime/semaphore.js'
 import type { StatementCache } from './sqlite-statements.js'
 
 /** After this the caller gets an error. */
@@ -46,6 +47,8 @@ export class YieldingConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection
   readonly #statements: StatementCache
   readonly #isInTransaction: () => boolean
+  /** A transaction may ask for several at once, and SQLite neither writes nor rolls back while a list is being read. */
+  readonly #statementsInTurn = new Semaphore()
   /** Start of the first statement since the event loop last ran; null: none. */
   #busySinceMs: number | null = null
 
@@ -59,7 +62,11 @@ export class YieldingConnection implements DatabaseConnection {
     this.#isInTransaction = isInTransaction
   }
 
-  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.#statementsInTurn.run(() => this.#executeNext<Row>(query))
+  }
+
+  async #executeNext<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     await this.#yieldIfLong()
     if (this.#isInTransaction()) return this.#execute(query)
     return retryWhileBusy(() => this.#execute<Row>(query))

@@ -64,6 +64,22 @@ void t.test('a list that fails on the way is refused whole, and the store goes o
   t.equal((await countTo(3).execute(store.queries)).rows.length, 3)
 })
 
+void t.test('a transaction that fails while it reads a list is rolled back whole', async (t) => {
+  const store = await openStore('sqlite::memory:', log)
+  t.teardown(() => store.close())
+
+  const half = store.transaction(async (queries) => {
+    await addTag(queries, 'half')
+    const failing = sql`select json('[')`
+    await Promise.all([countTo(300_000).execute(queries), failing.execute(queries)])
+  })
+  await t.rejects(half, { message: /malformed JSON/ })
+
+  await store.transaction((queries) => addTag(queries, 'after'))
+  const tags = await store.queries.selectFrom('tags').select('name').execute()
+  t.same(tags, [{ name: 'after' }])
+})
+
 function countTo(count: number) {
   return sql<{ readonly n: number }>`with recursive numbers(n) as
     (select 1 union all select n + 1 from numbers where n < ${count}) select n from numbers`
