@@ -71,7 +71,7 @@ void t.test('a transaction that fails while it reads a list is rolled back whole
   const half = store.transaction(async (queries) => {
     await addTag(queries, 'half')
     const failing = sql`select json('[')`
-    await Promise.all([countTo(300_000).execute(queries), failing.execute(queries)])
+    await Promise.all([failing.execute(queries), countTo(300_000).execute(queries)])
   })
   await t.rejects(half, { message: /malformed JSON/ })
 
