@@ -16,8 +16,8 @@ const retryLimitMs = 5000
 const pauseMs = 5
 /** SQLite answers within the call: without this, the rows of a list and the statements of a transaction would follow each other. */
 const yieldAfterMs = 5
-/** Some hundred microseconds. */
-const rowsPerLook = 64
+/** How many rows are read between two readings of the clock: they take some hundred microseconds. */
+const rowsPerCheck = 64
 
 export class StoreBusy extends FleetError {
   constructor(cause: unknown) {
@@ -82,7 +82,7 @@ export class YieldingConnection implements DatabaseConnection {
     const rows: Row[] = []
     for (const row of statement.iterate(query.parameters)) {
       rows.push(row as Row) // as Kysely's own driver has it
-      if (rows.length % rowsPerLook === 0 && this.#isLong()) await this.#yieldIfLong()
+      if (rows.length % rowsPerCheck === 0 && this.#isLong()) await this.#yieldIfLong()
     }
     return { rows }
   }
