@@ -11,7 +11,6 @@ import {
   type DeploymentUse,
 } from '../fleet/deployment-placements.js'
 import { readDeploymentsOf, type DeploymentRecord } from '../fleet/deployment-queries.js'
-import { readDeploys } from '../fleet/deploy-queries.js'
 import { countPlacementsOfGroups, type PlacementCount } from '../fleet/group-placements.js'
 import type { Queries } from '../store/store.js'
 import { deploymentIdsOf, readGroups, type GroupRecord } from '../fleet/group-queries.js'
@@ -71,8 +70,6 @@ interface Situation {
   readonly uses: ReadonlyMap<number, readonly DeploymentUse[]>
   /** Keyed by group. */
   readonly places: ReadonlyMap<number, readonly PlacementCount[]>
-  /** Groups with a deploy in progress. */
-  readonly deploying: ReadonlySet<number>
   /** Deployments that an agent fits; only known for those without placements. */
   readonly fitting: ReadonlySet<number>
 }
@@ -86,13 +83,6 @@ async function readSituation(
   const uses = await readDeploymentUses(queries, ids)
   const groupIds = [...new Set([...groups.map(({ id }) => id), ...uses.map((use) => use.groupId)])]
   const places = groupIds.length === 0 ? [] : await countPlacementsOfGroups(queries, groupIds)
-  const deploys =
-    groups.length === 0
-      ? []
-      : await readDeploys(
-          queries,
-          groups.map(({ id }) => id),
-        )
   const placed = new Set(places.map(({ deploymentId }) => deploymentId))
   const fitting = await readFittingDeployments(
     queries,
@@ -105,9 +95,6 @@ async function readSituation(
       places.map((place) => ({ ...place, state: shownState(place) })),
       ({ groupId }) => groupId,
     ),
-    deploying: new Set(
-      deploys.filter(({ action }) => action !== 'stage').map(({ groupId }) => groupId),
-    ),
     fitting: new Set([...fitting, ...placed]),
   }
 }
@@ -116,7 +103,7 @@ function toProgress(situation: Situation, group: GroupRecord): GroupProgress {
   const places = situation.places.get(group.id) ?? []
   const state = stateOfGroup({
     deployed: group.deployed,
-    deploying: situation.deploying.has(group.id),
+    deploying: group.deploying,
     deployments: deploymentIdsOf(group).flatMap((id) => toCounted(situation, id)),
     placements: places,
   })

@@ -1,20 +1,30 @@
 /** VCL groups with the objects they refer to. A list is read with a constant number of queries. */
-import { expressionBuilder, sql, type RawBuilder } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { named } from '../../resources/common-fields.js'
-import type { Fields, Written } from '../../resources/resource.js'
+import type { Written } from '../../resources/resource.js'
 import { namedDomain, vclGroup } from '../../resources/vclgroup.js'
 import { parseSources, type ReleaseDomain, type Release } from './vcl-group.js'
-import { groupBy } from '../../group-by.js'
-import type { ListColumns, NestedColumn } from '../store/list-query.js'
+import type { ListColumns } from '../store/list-query.js'
 import { selectOwned } from '../store/owned-rows.js'
 import { deleteRow, insertRow, updateRow } from '../store/write-rows.js'
 import { ownedBy, type NamedReference } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
-import { listColumns, nestedColumns, rowReader, toRow } from '../store/resource-rows.js'
+import { listColumns, rowReader, toRow } from '../store/resource-rows.js'
 import type { StoredRecord } from '../store/resource-rows.js'
-import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
+import {
+  deploymentLinks,
+  domainLinks,
+  includeLinks,
+  insertLinks,
+  linkedColumns,
+  readLinks,
+  replaceLinks,
+  testLinks,
+  type LinkedIds,
+  type LinkRow,
+} from './group-links.js'
 
 export type GroupRecord = StoredRecord<typeof vclGroup.fields> & {
   readonly organizationId: number | null
@@ -30,6 +40,8 @@ export type GroupRecord = StoredRecord<typeof vclGroup.fields> & {
   readonly deployments: readonly NamedReference[]
   /** Whether the group is to be deployed. */
   readonly deployed: boolean
+  /** A deploy is in phase one. Read with `deployed`: the end of a deploy changes both. */
+  readonly deploying: boolean
   readonly desiredRelease: Release | null
   /** The deploy was accepted although too few agents were available. */
   readonly deployPending: boolean
@@ -38,43 +50,12 @@ export type GroupRecord = StoredRecord<typeof vclGroup.fields> & {
 }
 
 /** The fields that a caller may write; `root`: there are no domains. */
-export type GroupFields = Written<typeof vclGroup.fields> & {
-  readonly root: boolean
-  readonly mainFileId: number | null
-  readonly mainFileVersion: number | null
-  readonly includeIds: readonly number[]
-  readonly testIds: readonly number[]
-  readonly domainIds: readonly number[]
-  readonly deploymentIds: readonly number[]
-}
-
-/** A group's ordered references: their table, and the column shown for each. */
-interface Links {
-  readonly table: 'vclGroupIncludes' | 'vclGroupTests' | 'vclGroupDomains' | 'vclGroupDeployments'
-  readonly key: 'fileId' | 'domainId' | 'deploymentId'
-  readonly to: 'files' | 'domains' | 'deployments'
-  readonly word: 'name' | 'fqdn'
-}
-
-const includeLinks = {
-  table: 'vclGroupIncludes',
-  key: 'fileId',
-  to: 'files',
-  word: 'name',
-} as const
-const testLinks = { ...includeLinks, table: 'vclGroupTests' } as const
-const domainLinks = {
-  table: 'vclGroupDomains',
-  key: 'domainId',
-  to: 'domains',
-  word: 'fqdn',
-} as const
-const deploymentLinks = {
-  table: 'vclGroupDeployments',
-  key: 'deploymentId',
-  to: 'deployments',
-  word: 'name',
-} as const
+export type GroupFields = Written<typeof vclGroup.fields> &
+  LinkedIds & {
+    readonly root: boolean
+    readonly mainFileId: number | null
+    readonly mainFileVersion: number | null
+  }
 
 export const groupColumns = {
   ...listColumns(vclGroup.fields, 'vclGroups'),
@@ -87,22 +68,6 @@ export const groupColumns = {
   ...linkedColumns('domains', namedDomain, domainLinks),
   ...linkedColumns('deployments', named, deploymentLinks),
 } satisfies ListColumns
-
-/** In the condition `files` is the include, not the main file that the list itself joins. */
-function linkedColumns(name: string, fields: Fields, { table, key, to }: Links) {
-  const exists: NestedColumn['exists'] = (wanted) => {
-    const [links, target] = [table as 'vclGroupIncludes', to as 'files']
-    return expressionBuilder<Tables, 'vclGroups'>().exists((e) =>
-      e
-        .selectFrom(links)
-        .innerJoin(target, `${target}.id`, `${links}.${key as 'fileId'}`)
-        .select(`${links}.groupId`)
-        .whereRef(`${links}.groupId`, '=', 'vclGroups.id')
-        .where(wanted),
-    )
-  }
-  return nestedColumns(name, { fields, table: to }, exists)
-}
 
 /** The groups to read; without ids all. */
 interface GroupChoice {
@@ -117,7 +82,7 @@ export async function readGroups(
 ): Promise<GroupRecord[]> {
   let groups = selectOwned(queries, 'vclGroups', within(scope, 'vclGroups'))
     .leftJoin('files', 'files.id', 'vclGroups.mainFileId')
-    .select('files.name as mainFileName')
+    .select(['files.name as mainFileName', oneIf(deployingGroup()).as('deploying')])
     .orderBy('vclGroups.id')
   if (choice.ids) groups = groups.where('vclGroups.id', 'in', [...choice.ids])
   if (choice.deployed !== undefined)
@@ -141,6 +106,7 @@ export async function readGroups(
       domains: (domains.get(row.id) ?? []).map(({ id, word }) => ({ id, fqdn: word })),
       deployments: (deployments.get(row.id) ?? []).map(toNamed),
       deployed: row.deployed === 1,
+      deploying: row.deploying === 1,
       desiredRelease: parseRelease(row.wish),
       deployPending: row.wishPending === 1,
       cacheKey: row.cacheKey,
@@ -150,32 +116,8 @@ export async function readGroups(
 
 const readStored = rowReader(vclGroup.fields)
 
-interface LinkRow {
-  readonly groupId: number
-  readonly id: number
-  readonly word: string
-}
-
 function toNamed({ id, word }: LinkRow): NamedReference {
   return { id, name: word }
-}
-
-/** References by group id. */
-async function readLinks(
-  queries: Queries,
-  { table, key, to, word }: Links,
-  groupIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly LinkRow[]>> {
-  if (groupIds.length === 0) return new Map()
-  const [links, target] = [table as 'vclGroupIncludes', to as 'files']
-  const rows = await queries
-    .selectFrom(links)
-    .innerJoin(target, `${target}.id`, `${links}.${key as 'fileId'}`)
-    .select([`${links}.groupId`, `${target}.id`, `${target}.${word as 'name'} as word`])
-    .where(`${links}.groupId`, 'in', [...groupIds])
-    .orderBy(`${links}.position`)
-    .execute()
-  return groupBy(rows, (row) => row.groupId)
 }
 
 export async function readDeployedGroupIds(queries: Queries): Promise<readonly number[]> {
@@ -206,14 +148,22 @@ export async function findGroupNamed(
   return row && findGroup(queries, { kind: 'all' }, row.id)
 }
 
-/**
- * 1 if it is to be deployed, also during its first deploy; else 0. Not a boolean condition, which PostgreSQL and SQLite
- * print differently.
- */
+/** Also during its first deploy. */
 function deployedGroup(): RawBuilder<number> {
-  return sql<number>`case when ${sql.ref('vclGroups.deployed')} = 1 or exists (
-    select 1 from ${sql.table('deploys')} where ${sql.ref('deploys.groupId')} = ${sql.ref('vclGroups.id')}
-  ) then 1 else 0 end`
+  return oneIf(sql`${sql.ref('vclGroups.deployed')} = 1 or ${deployingGroup()}`)
+}
+
+/** A stage deploys nothing. */
+function deployingGroup(): RawBuilder<unknown> {
+  return sql`exists (
+    select 1 from ${sql.table('deploys')}
+    where ${sql.ref('deploys.groupId')} = ${sql.ref('vclGroups.id')} and ${sql.ref('deploys.action')} <> 'stage'
+  )`
+}
+
+/** Otherwise 0. Not a boolean, which PostgreSQL and SQLite print differently. */
+function oneIf(condition: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`case when ${condition} then 1 else 0 end`
 }
 
 /** For lists: joins the tables that they are filtered and sorted by (`groupColumns`). */
@@ -240,7 +190,7 @@ export async function insertGroup(
 ): Promise<number> {
   const row = { ...fields, ...toRow(vclGroup.fields, fields), ...keys, ...undeployed }
   const id = await insertRow(queries, 'vclGroups', { ...row, organizationId: owner }, now)
-  await writeLinks(queries, id, { includeIds, testIds, domainIds, deploymentIds })
+  await insertLinks(queries, id, { includeIds, testIds, domainIds, deploymentIds })
   await holdQuota(queries, owner, 'vclgroups')
   return id
 }
@@ -253,34 +203,7 @@ export async function updateGroup(
 ): Promise<void> {
   const row = { ...fields, ...toRow(vclGroup.fields, fields), updatedAt: now }
   await updateRow(queries, 'vclGroups', id, row)
-  for (const { table } of [includeLinks, testLinks, domainLinks, deploymentLinks])
-    await queries.deleteFrom(table).where('groupId', '=', id).execute()
-  await writeLinks(queries, id, { includeIds, testIds, domainIds, deploymentIds })
-}
-
-async function writeLinks(
-  queries: Queries,
-  groupId: number,
-  ids: Pick<GroupFields, 'includeIds' | 'testIds' | 'domainIds' | 'deploymentIds'>,
-): Promise<void> {
-  await insertLinks(queries, includeLinks, groupId, ids.includeIds)
-  await insertLinks(queries, testLinks, groupId, ids.testIds)
-  await insertLinks(queries, domainLinks, groupId, ids.domainIds)
-  await insertLinks(queries, deploymentLinks, groupId, ids.deploymentIds)
-}
-
-async function insertLinks(
-  queries: Queries,
-  { table, key }: Links,
-  groupId: number,
-  ids: readonly number[],
-): Promise<void> {
-  if (ids.length === 0) return
-  const rows = ids.map((id, position) => ({ groupId, [key as 'fileId']: id, position }))
-  await queries
-    .insertInto(table as 'vclGroupIncludes')
-    .values(rows)
-    .execute()
+  await replaceLinks(queries, id, { includeIds, testIds, domainIds, deploymentIds })
 }
 
 export async function deleteGroup(queries: Queries, id: number): Promise<void> {

@@ -39,7 +39,7 @@ export function toGroupFields(group: GroupRecord) {
 export function toGroupView({ group, status, problems, staged }: GroupView) {
   return makeAnswer(group, {
     ...toGroupFields(group),
-    deployed: group.deployed || status.deploying,
+    deployed: group.deployed || group.deploying,
     state: status.state,
     problems,
     stateName: status.stateName,

@@ -9,7 +9,6 @@ import { placeGroup } from './placement.js'
 import { explainPlacement } from './placement-reasons.js'
 import { programOf, shownState, stateOfGroup } from '../fleet/vcl-group.js'
 import { readFittingDeployments } from '../fleet/deployment-placements.js'
-import { readDeploys } from '../fleet/deploy-queries.js'
 import type { Actor } from '../../resources/permission.js'
 import type { Place, PlacementReason } from '../../resources/vclgroup.js'
 import { isUsableBy, readFleet } from '../fleet/fleet.js'
@@ -39,8 +38,6 @@ export interface GroupAgentState extends Omit<Place, 'deployedAt'> {
 export interface GroupStatus {
   readonly state: DeploymentState
   readonly stateName: string
-  /** A deploy is in its first phase: the desired release is set, and cleared again if the deploy is refused. */
-  readonly deploying: boolean
   readonly agentStates: readonly GroupAgentState[]
   readonly findings: readonly Finding[]
   /** Of the group's stage. */
@@ -66,8 +63,6 @@ export async function readGroupStatuses(
     placed.filter(({ stage }) => stage),
     byGroup,
   )
-  const deploys = (await readDeploys(queries, ids)).filter(({ action }) => action !== 'stage')
-  const deploying = new Set(deploys.map(({ groupId }) => groupId))
   const deployments = await readDeploymentsInForce(queries, groups)
   // Whether an agent fits decides between Orphan and Error, so it is read only for groups whose desired release has no placement.
   const empty = groups.filter((group) => {
@@ -76,7 +71,7 @@ export async function readGroupStatuses(
     return group.deployed && isPlaced !== true
   })
   const fitting = new Set(await readFittingDeployments(queries, empty.flatMap(deploymentIdsOf)))
-  const undeployed = groups.filter(({ id, deployed }) => !deployed && !deploying.has(id))
+  const undeployed = groups.filter(({ deployed, deploying }) => !deployed && !deploying)
   const failedDeploys = await readFailedDeploys(
     queries,
     undeployed.map(({ id }) => id),
@@ -87,7 +82,6 @@ export async function readGroupStatuses(
       group.id,
       toStatus(group, {
         backends: backends.get(group.id),
-        deploying: deploying.has(group.id),
         places: places.get(group.id) ?? [],
         stagePlaces: stagePlaces.get(group.id) ?? [],
         failedDeploy: failedDeploys.get(group.id) ?? null,
@@ -158,7 +152,6 @@ export async function explainGroupPlacement(
 interface StatusInput {
   /** Undefined: no backend is sick. */
   readonly backends: SickBackends | undefined
-  readonly deploying: boolean
   readonly places: readonly GroupPlacement[]
   readonly stagePlaces: readonly GroupPlacement[]
   readonly failedDeploy: FailedDeploy | null
@@ -173,14 +166,13 @@ function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
   const rolledBack = group.console ? null : group.name
   const state = stateOfGroup({
     deployed: group.deployed,
-    deploying: input.deploying,
+    deploying: group.deploying,
     deployments: input.deployments.map((deployment) => toCounted(deployment, input.fitting)),
     placements: places,
   })
   return {
     state,
     stateName: deploymentStateName(state),
-    deploying: input.deploying,
     agentStates: places.map(toAgentState),
     findings: [
       ...findPlaceProblems({ ...input, state, places }, rolledBack),

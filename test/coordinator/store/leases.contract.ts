@@ -5,14 +5,13 @@ import { claimLink, readLinks, releaseLink } from '../../../src/coordinator/repo
 import {
   deleteDeploy,
   holdsDeploy,
-  insertDeploy,
   readDeploys,
   renewDeploy,
   takeExpiredDeploys,
 } from '../../../src/coordinator/fleet/deploy-queries.js'
 import { takeLease, type Lease } from '../../../src/coordinator/store/lease-queries.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
-import { addAgent, addFile, addGroup } from './rows.js'
+import { addAgent, addDeploy, addFile, addGroup } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
 export function leasesContract(t: Test, factory: StoreFactory): void {
@@ -98,7 +97,11 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
     'a deploy whose owner fell silent is taken over once, and the owner loses it',
     async (t) => {
       const { queries } = await factory.open(t)
-      const deploy = await addDeploy(queries, { owner: 'one', leaseExpiresAt: 1000 })
+      const deploy = await addDeploy(queries, {
+        groupId: await addGroup(queries, 'site', await addFile(queries, 'main.vcl')),
+        owner: 'one',
+        leaseExpiresAt: 1000,
+      })
       const mine = { id: deploy, epoch: 1 }
       t.ok(await renewDeploy(queries, mine, 2000))
       const take = (owner: string, now: number) =>
@@ -149,33 +152,4 @@ async function startTwo(t: Test, factory: StoreFactory) {
 
 function epochOf({ epoch }: Lease): Promise<number> {
   return Promise.resolve(epoch)
-}
-
-async function addDeploy(
-  queries: Queries,
-  { owner, leaseExpiresAt }: { readonly owner: string; readonly leaseExpiresAt: number },
-): Promise<number> {
-  const file = await addFile(queries, 'main.vcl')
-  const deploy = {
-    groupId: await addGroup(queries, 'site', file),
-    organizationId: null,
-    action: 'deploy' as const,
-    revision: 1,
-    sources: {
-      mainVCL: { id: file, name: 'main.vcl', version: 1 },
-      includes: [],
-      releases: null,
-      domains: [],
-      deploymentIds: [],
-      sha: 'abc',
-      programName: 'cf-1-abc-1',
-    },
-    traceId: 'trace-of-it',
-    account: 'admin',
-    startedAt: 1,
-    owner,
-    epoch: 1,
-    rolloutId: null,
-  }
-  return insertDeploy(queries, deploy, leaseExpiresAt)
 }

@@ -1,5 +1,6 @@
 /** Rows for the tests of the store, with a value in every column that a test does not set. */
 import type { Insertable } from 'kysely'
+import { insertDeploy } from '../../../src/coordinator/fleet/deploy-queries.js'
 import type { Tables } from '../../../src/coordinator/store/schema.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
 
@@ -167,4 +168,36 @@ export async function addAgent(
 
 export async function bearTag(queries: Queries, agentId: number, tagId: number): Promise<void> {
   await queries.insertInto('agentTags').values({ agentId, tagId, static: 0, assigned: 1 }).execute()
+}
+
+/** Writes a deploy in phase one; the group's main file is number 1. */
+export async function addDeploy(
+  queries: Queries,
+  deploy: { readonly groupId: number } & Partial<Parameters<typeof insertDeploy>[1]> & {
+      readonly leaseExpiresAt?: number
+    },
+): Promise<number> {
+  const { leaseExpiresAt = 1, ...fields } = deploy
+  const sources = {
+    mainVCL: { id: 1, name: 'main.vcl', version: 1 },
+    includes: [],
+    releases: null,
+    domains: [],
+    deploymentIds: [],
+    sha: 'abc',
+    programName: 'cf-1-abc-1',
+  }
+  const row = {
+    organizationId: null,
+    action: 'deploy' as const,
+    revision: 1,
+    sources,
+    traceId: 'trace-of-it',
+    account: 'admin',
+    startedAt: 1,
+    owner: 'one',
+    epoch: 1,
+    rolloutId: null,
+  }
+  return insertDeploy(queries, { ...row, ...fields }, leaseExpiresAt)
 }

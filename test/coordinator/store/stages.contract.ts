@@ -27,13 +27,19 @@ import {
   readStages,
   writeStage,
 } from '../../../src/coordinator/fleet/stage-queries.js'
+import {
+  groupColumns,
+  readGroups,
+  selectGroupIds,
+} from '../../../src/coordinator/fleet/group-queries.js'
 import { readUsingGroups } from '../../../src/coordinator/fleet/using-groups.js'
+import { filterCondition } from '../../../src/coordinator/store/list-query.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
 import {
   isForeignKeyViolation,
   isUniqueViolation,
 } from '../../../src/coordinator/store/violation.js'
-import { addAgent, addDeployment, addFile, addGroup, addTag } from './rows.js'
+import { addAgent, addDeploy, addDeployment, addFile, addGroup, addTag } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
 async function prepare({ queries }: { readonly queries: Queries }) {
@@ -156,5 +162,31 @@ export function stagesContract(t: Test, factory: StoreFactory): void {
     await store.decide(deleteUnusedSources)
     t.equal(await findSource(queries, sources.sha), undefined)
     await queries.deleteFrom('tags').where('id', '=', second).execute()
+  })
+  void t.test('a group is deployed from its first deploy on, but not by its stage', async (t) => {
+    const { queries } = await factory.open(t)
+    const file = await addFile(queries, 'main')
+    const [idle, staging, first] = [
+      await addGroup(queries, 'idle', file),
+      await addGroup(queries, 'staging', file),
+      await addGroup(queries, 'first', file),
+    ]
+    await addDeploy(queries, { groupId: staging, action: 'stage' })
+    await addDeploy(queries, { groupId: first })
+
+    const groups = await readGroups(queries, { kind: 'all' }, { ids: [idle, staging, first] })
+    t.strictSame(
+      groups.map(({ name, deployed, deploying }) => ({ name, deployed, deploying })),
+      [
+        { name: 'idle', deployed: false, deploying: false },
+        { name: 'staging', deployed: false, deploying: false },
+        { name: 'first', deployed: false, deploying: true },
+      ],
+    )
+    const filters = [{ field: 'deployed', anyOf: [['true'] as const] }]
+    const listed = selectGroupIds(queries, { kind: 'all' })
+      .where(filterCondition(filters, groupColumns))
+      .execute()
+    t.strictSame(await listed, [{ id: first }], 'a list filters by the same')
   })
 }
