@@ -10,7 +10,7 @@ import {
   takeExpiredDeploys,
 } from '../../../src/coordinator/fleet/deploy-queries.js'
 import { takeLease, type Lease } from '../../../src/coordinator/store/lease-queries.js'
-import type { Queries, Store } from '../../../src/coordinator/store/store.js'
+import type { Store } from '../../../src/coordinator/store/store.js'
 import { addAgent, addDeploy, addFile, addGroup } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
