@@ -5,6 +5,7 @@ import type { EngineState } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
 import type { HeldCache } from '../../vcl/held-cache.js'
 import { readTagsOfAgent, readTagsOfAgents, type AgentTag } from './agent-tags.js'
+import { lastHeartbeat } from './silence-queries.js'
 import { listIds, writeIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { NamedReference } from '../store/owner.js'
@@ -81,12 +82,17 @@ export interface AdoptionRecord {
   readonly group: NamedReference | null
 }
 
+const columnsOfRow = storedColumns(agent.fields, 'agents').filter(
+  (column) => column !== 'agents.lastHeartbeatAt',
+)
+
 /** Agents visible in the scope, with everything except the content of the desired state, which may be long. */
 export function selectAgents(queries: Queries, scope: Scope) {
   return queries
     .selectFrom('agents')
     .leftJoin('organizations', 'organizations.id', 'agents.organizationId')
-    .select(storedColumns(agent.fields, 'agents'))
+    .select(columnsOfRow)
+    .select(lastHeartbeat().as('lastHeartbeatAt'))
     .select([
       'agents.organizationId',
       'agents.engineState',

@@ -1,5 +1,5 @@
 /** Columns that change with heartbeats and reports, written for many agents in one statement. */
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { logOfAgent, type ConditionColumns } from './agent-rows.js'
 import { toAttempt, type AttemptRecord, type DriftRecord } from './agent-queries.js'
@@ -34,12 +34,22 @@ export function writeConditions(
   return updateConditions(queries, heartbeats)
 }
 
-/** For agents with nothing new but the time; the state is still set, because a peer may have marked them Down. */
-export function writeHeartbeats(
+/**
+ * For agents with nothing new but the time, which has a table of its own: its rows are a thirtieth of an agent's, so the heartbeats
+ * of a second change a few pages instead of one each. An agent's row is written if a peer has marked it Down meanwhile. Deleted agents are omitted from the result.
+ */
+export async function writeHeartbeats(
   queries: Queries,
   heartbeats: readonly HeartbeatRow[],
 ): Promise<RecordedHeartbeat[]> {
-  return updateHeartbeats(queries, heartbeats)
+  await upsertTimes(queries, heartbeats)
+  const agents = await selectRecorded(queries, heartbeats)
+  const states = new Map(agents.map(({ id, state }) => [id, state]))
+  const changed = heartbeats.filter(({ id, state }) => (states.get(id) ?? state) !== state)
+  if (changed.length === 0) return agents
+  const ids = new Set(changed.map(({ id }) => id))
+  const same = agents.filter(({ id }) => !ids.has(id))
+  return [...same, ...(await writeConditions(queries, changed))]
 }
 
 const recordedColumns = sql`agents.id, agents."keyDigest", agents."desiredRevision",
@@ -58,7 +68,8 @@ const updateConditions = prepareGiven(
     cachePid: 'bigint',
   },
   (given) => sql<RecordedHeartbeat>`
-    update agents set ${setConnected(given)},
+    update agents set "lastHeartbeatAt" = ${given.at}, state = ${given.state},
+      "lastStateChangeAt" = case when agents.state = ${given.state} then agents."lastStateChangeAt" else ${given.at} end,
       "engineState" = ${given.engineState}, "engineError" = ${given.engineError},
       "effectiveRevision" = ${given.effectiveRevision}, "lockedBecause" = ${given.lockedBecause},
       "cacheRestarted" = case when agents."cachePid" <> ${given.cachePid} then 1 else agents."cacheRestarted" end,
@@ -68,17 +79,20 @@ const updateConditions = prepareGiven(
     ${given.from} where agents.id = ${given.id} returning ${recordedColumns}`,
 )
 
-const updateHeartbeats = prepareGiven(
-  { id: 'bigint', at: 'bigint', state: 'bigint' },
-  (given) => sql<RecordedHeartbeat>`
-    update agents set ${setConnected(given)}
-    ${given.from} where agents.id = ${given.id} returning ${recordedColumns}`,
+const upsertTimes = prepareGiven(
+  { id: 'bigint', at: 'bigint' },
+  // SQLite needs the `where` to tell the conflict clause from a join condition.
+  (given) => sql`
+    insert into heartbeats ("agentId", at)
+    select agents.id, ${given.at} ${given.from} join agents on agents.id = ${given.id} where true
+    on conflict ("agentId") do update set at = excluded.at`,
 )
 
-function setConnected({ at, state }: Readonly<Record<'at' | 'state', RawBuilder<unknown>>>) {
-  return sql`"lastHeartbeatAt" = ${at}, state = ${state},
-    "lastStateChangeAt" = case when agents.state = ${state} then agents."lastStateChangeAt" else ${at} end`
-}
+const selectRecorded = prepareGiven(
+  { id: 'bigint' },
+  (given) => sql<RecordedHeartbeat & { readonly state: number }>`
+    select agents.state, ${recordedColumns} ${given.from} join agents on agents.id = ${given.id}`,
+)
 
 /** Call when what failed there is being retried. */
 export async function forgetRestarts(queries: Queries, ids: readonly number[]): Promise<void> {
@@ -107,22 +121,6 @@ export async function endPlacementWaits(
     queries.updateTable('agents').set({ awaitsPlacement: 0 }).where('id', 'in', piece).execute(),
   )
   return ids
-}
-
-/** Returns the agents that this call marked Down: each is returned to one caller only. */
-export async function markSilentDown(
-  queries: Queries,
-  silentSince: number,
-  now: number,
-): Promise<number[]> {
-  const rows = await queries
-    .updateTable('agents')
-    .set({ state: agentStates.Down, lastStateChangeAt: now })
-    .where('state', '!=', agentStates.Down)
-    .where('lastHeartbeatAt', '<', silentSince)
-    .returning('id')
-    .execute()
-  return rows.map((row) => row.id)
 }
 
 export interface AttemptRow {

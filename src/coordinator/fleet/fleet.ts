@@ -11,7 +11,6 @@ export interface FleetAgent extends PlacementAgent {
   readonly name: string
   readonly organizationId: number | null
   readonly lastStateChangeAt: number
-  readonly lastHeartbeatAt: number
   readonly release: CacheRelease
   /** Its cache was restarted, and what failed there was not retried yet. */
   readonly cacheRestarted: boolean
@@ -64,7 +63,6 @@ export async function readFleet(
       'organizationId',
       'state',
       'lastStateChangeAt',
-      'lastHeartbeatAt',
       'cacheRestarted',
       'adopting',
       'draining',
@@ -101,7 +99,6 @@ export async function readFleet(
       name: agent.name,
       organizationId: agent.organizationId,
       lastStateChangeAt: agent.lastStateChangeAt,
-      lastHeartbeatAt: agent.lastHeartbeatAt,
       memberOf: agent.memberOf,
       cacheRestarted: agent.cacheRestarted === 1,
       adopting: agent.adopting === 1,

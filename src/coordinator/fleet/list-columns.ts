@@ -4,6 +4,7 @@ import { agentStates } from '../../resources/agent-state.js'
 import { agent } from '../../resources/agent.js'
 import { named } from '../../resources/common-fields.js'
 import type { ListColumns, NestedColumn, PlainColumn } from '../store/list-query.js'
+import { lastHeartbeat } from './silence-queries.js'
 import { listColumns, nestedColumns } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { visibleProblems, within, type Scope } from '../store/scope.js'
@@ -63,6 +64,7 @@ function problemColumns(scope: Scope) {
 export const agentColumns = {
   ...listColumns(agent.fields, 'agents'),
   stateName: { column: 'agents.state', type: 'choice', choices: agentStates },
+  lastHeartbeat: { column: lastHeartbeat(), type: 'time' },
   engineState: { column: engineStateWhile('<>'), type: 'text', nullable: true },
   lastEngineState: { column: engineStateWhile('='), type: 'text', nullable: true },
   ...nestedColumns('tags', { fields: named, table: 'tags' }, hasTag),

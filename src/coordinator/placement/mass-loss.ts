@@ -9,12 +9,13 @@ export interface WatchedAgent {
   readonly state: AgentState
   /** Milliseconds since 1970; of a Down agent, when it became Down. */
   readonly lastStateChangeAt: number
-  readonly lastHeartbeatAt: number
 }
 
 export interface LossInput {
   /** The whole fleet, of all owners. */
   readonly agents: Iterable<WatchedAgent>
+  /** How many of them are not Down but silent since `findOverdueSince`. */
+  readonly overdue: number
   readonly now: number
   readonly heartbeatMs: number
   /** No placement leaves a Down agent before this time: after its own start a coordinator waits for agents to reconnect. */
@@ -33,17 +34,25 @@ export interface LossJudgement {
 /** docs/behaviour.md, Mass loss. */
 const smallestFleet = 5
 const togetherHeartbeats = 3
-/** An agent that has been silent for longer counts as about to be Down. */
 const overdueHeartbeats = 2.5
 
-export function judgeLoss({ agents, now, heartbeatMs, graceUntil }: LossInput): LossJudgement {
+/** The time since which an agent is silent that counts as about to be Down. */
+export function findOverdueSince(now: number, heartbeatMs: number): number {
+  return now - overdueHeartbeats * heartbeatMs
+}
+
+export function judgeLoss({
+  agents,
+  overdue,
+  now,
+  heartbeatMs,
+  graceUntil,
+}: LossInput): LossJudgement {
   const down: WatchedAgent[] = []
   let fleet = 0
-  let overdue = 0
   for (const agent of agents) {
     fleet++
     if (agent.state === agentStates.Down) down.push(agent)
-    else if (now - agent.lastHeartbeatAt > overdueHeartbeats * heartbeatMs) overdue++
   }
   const settling = new Set<number>()
   let againAt: number | null = null

@@ -11,7 +11,8 @@ import {
 } from '../fleet/agent-index.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { groupBy } from '../../group-by.js'
-import { judgeLoss, type LossJudgement } from './mass-loss.js'
+import type { LossJudgement } from './mass-loss.js'
+import { readLoss } from './read-loss.js'
 import { fullReason, type PlacementDecision } from './placement.js'
 import { stageDeployment } from '../fleet/stage.js'
 import { programOf, type Release } from '../fleet/vcl-group.js'
@@ -178,8 +179,7 @@ async function beginRun(
   const isIdle = groupIds.length === 0
   const before = groupBy(isIdle ? [] : await readPlacements(queries, { groupIds }), holderId)
   const fleet = isIdle ? [] : await readFleet(queries, { kind: 'all' })
-  const { heartbeatMs } = service.settings
-  const loss = judgeLoss({ agents: fleet, now: service.now(), heartbeatMs, graceUntil })
+  const loss = await readLoss(service, queries, { fleet, graceUntil })
   return {
     groups,
     stages,

@@ -5,12 +5,12 @@
 import type { Logger } from 'pino'
 import type { EngineCondition } from '../../messages/agent-to-coordinator.js'
 import {
-  markSilentDown,
   writeConditions,
   writeHeartbeats,
-  type RecordedHeartbeat,
   type HeartbeatRow,
+  type RecordedHeartbeat,
 } from '../fleet/condition-queries.js'
+import { markSilentDown } from '../fleet/silence-queries.js'
 import type { ConditionColumns } from '../fleet/agent-rows.js'
 import { notifyAgentsChanged } from '../agents/agent-hints.js'
 import { requireLease } from '../store/leases.js'
@@ -136,7 +136,7 @@ export const missedHeartbeats = 3
 export async function markSilentAgentsDown(service: StateService): Promise<readonly number[]> {
   const now = service.now()
   const silentSince = now - missedHeartbeats * service.settings.heartbeatMs
-  const ids = await service.leases.run('liveness', (lease) =>
+  const ids = await service.leases.run('silence', (lease) =>
     service.store.decide(async (queries) => {
       await requireLease(queries, lease)
       return markSilentDown(queries, silentSince, now)

@@ -11,7 +11,7 @@ import type { Queries, Store } from './store.js'
 import { startLoop } from '../../runtime/loop.js'
 
 type PeriodicTask =
-  | 'liveness'
+  | 'silence'
   | 'placement'
   | 'cleanup'
   | 'invalidations'

@@ -5,7 +5,10 @@ import {
   type RecordedAgent,
 } from '../../../src/coordinator/reports/heartbeat.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
-import { findAgent } from '../../../src/coordinator/fleet/agent-queries.js'
+import { everything } from '../../../src/resources/list-query.js'
+import { findAgent, selectAgents } from '../../../src/coordinator/fleet/agent-queries.js'
+import { agentColumns } from '../../../src/coordinator/fleet/list-columns.js'
+import { readListIds } from '../../../src/coordinator/store/list-query.js'
 import { addAgent } from '../store/rows.js'
 import { eventually } from '../../support/eventually.js'
 import { runningCondition } from '../gateway/link-agent.js'
@@ -54,15 +57,35 @@ export async function heartbeatsContract(
     t.same(hinted, [ids])
   })
 
-  await t.test('unchanged heartbeats update only their time and publish no hint', async (t) => {
+  await t.test('unchanged heartbeats write no row of an agent and publish no hint', async (t) => {
     const before = await findAgent(queries, all, first)
+    const readRows = () => queries.selectFrom('agents').selectAll().orderBy('id').execute()
+    const rows = await readRows()
     service.moveClock(heartbeatMs)
     for (const id of ids) beat(id, { effectiveRevision: 3, engineError: `of ${id}` })
     await flush()
     const after = await findAgent(queries, all, first)
     t.equal(after?.lastHeartbeatAt, service.now())
     t.equal(after?.lastStateChangeAt, before?.lastStateChangeAt)
+    t.strictSame(await readRows(), rows)
     t.same(hinted, [])
+  })
+
+  await t.test('a list sorts by the newest heartbeat, with a change or without', async (t) => {
+    const sort = { field: 'lastHeartbeat', descending: true }
+    const listed = () =>
+      readListIds(selectAgents(queries, all), { ...everything, sort }, agentColumns)
+    const begun = { effectiveRevision: 3, engineError: `of ${first}` }
+    service.moveClock(heartbeatMs)
+    beat(first, begun)
+    await flush()
+    t.equal((await listed())[0], first)
+    service.moveClock(heartbeatMs)
+    beat(second, { engineError: 'another' })
+    await flush()
+    t.strictSame((await listed()).slice(0, 2), [second, first])
+    beat(second, { effectiveRevision: 3, engineError: `of ${second}` })
+    await flush()
   })
 
   await t.test('a heartbeat that changes the state stores the time of the change', async (t) => {

@@ -3,7 +3,9 @@ import type { Test } from 'tap'
 import { createLiveness } from '../../../src/coordinator/gateway/liveness.js'
 import { markSilentAgentsDown } from '../../../src/coordinator/reports/heartbeat.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
+import { writeHeartbeats } from '../../../src/coordinator/fleet/condition-queries.js'
 import { findAgent } from '../../../src/coordinator/fleet/agent-queries.js'
+import { runningCondition } from '../gateway/link-agent.js'
 import { addAgent } from '../store/rows.js'
 import type { TestService } from '../gateway/service.js'
 import { all, heartbeatMs } from './hints.js'
@@ -16,11 +18,8 @@ export async function silenceContract(
   const { queries } = service.store
   const id = await addAgent(queries, 'silent', { lastHeartbeatAt: service.now() })
   const stateOf = async () => (await findAgent(queries, all, id))?.state
-  const hear = () =>
-    queries
-      .updateTable('agents')
-      .set({ state: agentStates.Running, lastHeartbeatAt: service.now() })
-      .execute()
+  const condition = { state: agentStates.Running, ...runningCondition, cachePid: null }
+  const hear = () => writeHeartbeats(queries, [{ id, at: service.now(), ...condition }])
   const liveness = createLiveness(service, service.log)
   t.teardown(() => liveness.close())
   const pass = async (heartbeats: number) => {

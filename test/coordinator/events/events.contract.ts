@@ -10,7 +10,7 @@ import {
   readEvents,
   readEventsFor,
 } from '../../../src/coordinator/events/event-queries.js'
-import { markSilentDown } from '../../../src/coordinator/fleet/condition-queries.js'
+import { markSilentDown } from '../../../src/coordinator/fleet/silence-queries.js'
 import { eventually } from '../../support/eventually.js'
 import { heard, listen, type EventClient } from '../../support/event-client.js'
 import { addPlacement } from '../store/rows.js'

@@ -43,7 +43,7 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
       createLeases({ store, now: () => 1000, isAlone: false }),
     )
 
-    const epochs = await Promise.all(processes.map((leases) => leases.run('liveness', epochOf)))
+    const epochs = await Promise.all(processes.map((leases) => leases.run('silence', epochOf)))
 
     t.strictSame(
       epochs.filter((epoch) => epoch !== undefined),

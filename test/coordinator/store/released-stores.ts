@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { Test } from 'tap'
 import { vclGroupRoutes } from '../../../src/coordinator/groups/group-routes.js'
+import { takeLease } from '../../../src/coordinator/store/lease-queries.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { root } from '../../support/root.js'
 import { basic } from '../../support/http-call.js'
@@ -42,6 +43,8 @@ export function releasedStoresContract(t: Test, stores: ReleasedStores): void {
           await describeTables(opened.queries, stores.descriptions),
           await describeTables(fresh.queries, stores.descriptions),
         )
+        const lease = { task: 'liveness', holder: 'old', expiresAt: Date.now(), now: Date.now() }
+        t.equal(await takeLease(opened.queries, lease), undefined, `${release} marks nobody Down`)
 
         const resources = vclGroupRoutes
         const controller = await startController(t, { storeUrl: url, stateDir, resources })

@@ -5,6 +5,7 @@ import type { Database } from '../database.js'
 import { createMigrationsTable, createSchema, type Tables } from '../schema.js'
 import { backends } from './backends.js'
 import { groupTests } from './group-tests.js'
+import { heartbeats } from './heartbeats.js'
 import { logsAndStages } from './logs-and-stages.js'
 import { maintenance } from './maintenance.js'
 import { marks } from './marks.js'
@@ -20,7 +21,7 @@ const firstTables = '0001-tables'
 /** Migrations since the first release, in order. `schema.ts` includes their changes: a new store needs none of them. */
 const released: readonly Migration[] = [
   ...[marks, backends, problems, logsAndStages],
-  ...[maintenance, webhooks, rollouts, groupTests, requireTests],
+  ...[maintenance, webhooks, rollouts, groupTests, requireTests, heartbeats],
 ]
 
 /** Throws FleetError 'invalid' for a store newer than this version or older than the first release. All or nothing. */

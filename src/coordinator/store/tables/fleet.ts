@@ -31,6 +31,7 @@ export const agentTables = {
       capabilities: text(),
       lockedBecause: text().orNull(),
       ...times,
+      /** Of the last heartbeat that wrote this row; later ones: `heartbeats`. */
       lastHeartbeatAt: integer(),
       lastStateChangeAt: integer(),
       /** The newest desired state: its revision and content (JSON of DesiredEngine). */
@@ -82,6 +83,9 @@ export const agentTables = {
       },
     },
   ),
+
+  /** When the last heartbeat without changes arrived, if it is newer than `lastHeartbeatAt` of the agent. */
+  heartbeats: table({ agentId: ofAgent().primaryKey(), at: integer() }),
 
   /** A parameter that the cache must be set to. */
   agentParams: table(
