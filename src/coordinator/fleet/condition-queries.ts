@@ -35,8 +35,9 @@ export function writeConditions(
 }
 
 /**
- * For agents with nothing new but the time, which has a table of its own: its rows are a thirtieth of an agent's, so the heartbeats
- * of a second change a few pages instead of one each. An agent's row is written if a peer has marked it Down meanwhile. Deleted agents are omitted from the result.
+ * For agents with nothing new but the time, which has a table of its own: its rows are a fortieth of an agent's, so the heartbeats
+ * of a second change a few pages instead of one each. An agent's row is written if a peer has marked it Down meanwhile. Deleted
+ * agents are omitted from the result.
  */
 export async function writeHeartbeats(
   queries: Queries,
