@@ -35,7 +35,10 @@ export const deploymentLinks = {
   word: 'name',
 } as const
 
-/** Filters of a list by what its groups refer to. In the condition `files` is the include, not the main file that the list itself joins. */
+/**
+ * Filters of a list by what its groups refer to. In the condition `files` is the include, not the main file that the list itself
+ * joins.
+ */
 export function linkedColumns(name: string, fields: Fields, { table, key, to }: Links) {
   const exists: NestedColumn['exists'] = (wanted) => {
     const [links, target] = [table as 'vclGroupIncludes', to as 'files']

@@ -14,7 +14,7 @@ export interface WatchedAgent {
 export interface LossInput {
   /** The whole fleet, of all owners. */
   readonly agents: Iterable<WatchedAgent>
-  /** How many of them are not Down but silent since `findOverdueSince`. */
+  /** How many of them are not Down but have sent no heartbeat since `findOverdueSince`. */
   readonly overdue: number
   readonly now: number
   readonly heartbeatMs: number
@@ -36,7 +36,7 @@ const smallestFleet = 5
 const togetherHeartbeats = 3
 const overdueHeartbeats = 2.5
 
-/** The time since which an agent is silent that counts as about to be Down. */
+/** An agent whose last heartbeat is older than this counts as about to be Down. */
 export function findOverdueSince(now: number, heartbeatMs: number): number {
   return now - overdueHeartbeats * heartbeatMs
 }
