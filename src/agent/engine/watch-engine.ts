@@ -1,12 +1,11 @@
 /**
  * Checks the cache periodically: reports its state, and heals what is no longer as desired, with or without a coordinator.
  *
- * A check sends ping, status, pid, vcl.list and backend.list. It runs every 5 s or with each heartbeat, whichever is more often,
+ * A check sends pid, status, vcl.list and backend.list. It runs every 5 s or with each heartbeat, whichever is more often,
  * and at once when a connection to the cache is made or lost, so that a change by somebody else is noticed within 10 s
  * (docs/behaviour.md, Drift).
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { ping } from '../../../protocol/commands/process.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
 import type { Context } from '../../context.js'
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
@@ -183,7 +182,6 @@ export class EngineWatch {
 
   async #askCache(context: Context): Promise<EngineObservation> {
     const { engine, reconciler, mayChange } = this.#options
-    await engine.run(context, ping())
     const processes = await readProcesses(engine, context)
     const isNewProcess = await this.#recognize(context, processes)
     const { runs } = reconciler

@@ -50,6 +50,8 @@ const shortestPauseMs = 500
 const retries = { firstMs: 2_000, longestMs: 8_000 }
 /** A peer counts as gone after three missed heartbeats, but never because this process stalled briefly. */
 const shortestSilenceMs = 6_000
+/** In heartbeats: an idle link is pinged with every second one, since each ping costs the coordinator a write of its own. */
+const pingAfter = 1.5
 /** The link is closed when a coordinator does not read. */
 const unsentLimitBytes = 16 << 20
 /** While more bytes are unsent, optional messages are dropped. */
@@ -293,7 +295,7 @@ class Session {
         else
           sendTogether(this.#socket, () => {
             this.sendHeartbeat()
-            this.#socket.ping()
+            if (silentMs > pingAfter * everyMs) this.#socket.ping()
           })
       },
     })

@@ -16,8 +16,10 @@ import { createKey } from '../link/key.js'
 const isKeyFile = prepareGuard(Type.Record(Type.String(), Type.Unknown()))
 const isKey = prepareGuard(matching(/^[0-9a-f]{64}$/, '64 hexadecimal digits'))
 
-/** Large enough that allocations of a thousand agents for one message are freed before they would be copied. */
-const youngMegabytes = 96
+/** Large enough that what all agents allocate for one message is freed before it would be copied. */
+function chooseYoungMegabytes(agents: number): number {
+  return Math.min(384, Math.max(96, Math.ceil(agents / 25)))
+}
 
 interface SimulationOptions {
   readonly agentVersion: string
@@ -91,7 +93,7 @@ export async function startSimulatedAgents(
   }
   const worker = new Worker(options.thread ?? new URL('./simulated-worker.js', import.meta.url), {
     workerData: order,
-    resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
+    resourceLimits: { maxYoungGenerationSizeMb: chooseYoungMegabytes(count) },
   })
   const ended = new Promise<void>((resolve) => {
     worker.once('exit', () => {
