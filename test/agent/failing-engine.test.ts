@@ -164,7 +164,7 @@ void t.test('a child that begins to stop is reported before the command times ou
   await eventually('running', () => coordinator.condition()?.engineState === 'running')
   let goOn = (): void => undefined
   const silence = new Promise<void>((resolve) => (goOn = resolve))
-  void proxy.trap({ name: 'ping', nth: 1, moment: 'before', fate: 'pass', act: () => silence })
+  void proxy.trap({ name: 'status', nth: 1, moment: 'before', fate: 'pass', act: () => silence })
   await checkStopping(t, coordinator, child)
   t.notOk(agent.lines.some(({ msg }) => msg === 'the cache is not reached'))
 
