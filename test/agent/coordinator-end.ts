@@ -40,6 +40,8 @@ export interface CoordinatorEnd {
     admit: (authorization: string) => number | null
   }
   readonly received: AgentToCoordinator[]
+  /** Number of WebSocket pings received. */
+  readonly pings: number
   readonly authorizations: string[]
   readonly names: (string | undefined)[]
   readonly sourceRequests: string[]
@@ -81,6 +83,7 @@ class End implements CoordinatorEnd {
     admit: () => null,
   }
   readonly received: AgentToCoordinator[] = []
+  pings = 0
   readonly authorizations: string[] = []
   readonly names: (string | undefined)[] = []
   readonly sourceRequests: string[] = []
@@ -225,6 +228,7 @@ class End implements CoordinatorEnd {
     this.#socket = link
     this.#links.add(link)
     link.on('error', () => undefined)
+    link.on('ping', () => (this.pings += 1))
     link.on('message', (data: Buffer) => {
       const message = decodeAgentMessage(data.toString('utf8'))
       this.received.push(message)

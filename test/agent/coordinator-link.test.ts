@@ -149,6 +149,17 @@ void t.test('messages, heartbeats included, count from 1 without a gap', async (
   )
 })
 
+void t.test('an idle link is pinged, but not with each heartbeat', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  coordinator.settings.heartbeatMs = 200
+  await runTestAgent(t, coordinator, absent)
+  const heartbeats = () => coordinator.received.filter(({ kind }) => kind === 'heartbeat').length
+  await eventually('ten heartbeats', () => heartbeats() >= 10)
+
+  t.ok(coordinator.pings > 0, 'a coordinator that is gone is noticed')
+  t.ok(coordinator.pings < heartbeats(), `${coordinator.pings} pings`)
+})
+
 void t.test('an agent leaves a silent coordinator and reconnects', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   coordinator.settings.heartbeatMs = 200

@@ -50,8 +50,8 @@ const shortestPauseMs = 500
 const retries = { firstMs: 2_000, longestMs: 8_000 }
 /** A peer counts as gone after three missed heartbeats, but never because this process stalled briefly. */
 const shortestSilenceMs = 6_000
-/** In heartbeats: an idle link is pinged with every second one, since each ping costs the coordinator a write of its own. */
-const pingAfter = 1.5
+/** An idle link is pinged with every second heartbeat, since the coordinator writes each pong by itself; with each, if they are rare. */
+const pingAfter = { heartbeats: 1.5, ms: 7_500 }
 /** The link is closed when a coordinator does not read. */
 const unsentLimitBytes = 16 << 20
 /** While more bytes are unsent, optional messages are dropped. */
@@ -295,7 +295,8 @@ class Session {
         else
           sendTogether(this.#socket, () => {
             this.sendHeartbeat()
-            if (silentMs > pingAfter * everyMs) this.#socket.ping()
+            if (silentMs > Math.min(pingAfter.heartbeats * everyMs, pingAfter.ms))
+              this.#socket.ping()
           })
       },
     })
