@@ -25,7 +25,7 @@ import { beginDeploy, runDeploy } from './verbs.js'
 
 /** Changes that arrive within this time are handled by one reconcile run. */
 const gatherMs = 200
-/** Reading a large fleet takes long (0.5 s of 10,000 agents): while it changes, runs take at most a tenth of the time. */
+/** Reading a large fleet takes long: while it changes, runs take at most a tenth of the time. */
 const restsPerRun = 9
 const longestRestMs = 5000
 /** Interval of reconcile runs without a hint, in case one was lost. */
