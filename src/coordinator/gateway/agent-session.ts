@@ -135,7 +135,8 @@ export class AgentSession implements LinkReceiver, Recipient {
     if (!this.needsApply(state)) return
     const { desiredRevision: revision } = state
     const { log } = this.#parts
-    this.#offer = { revision, sentAtMs: performance.now(), answer: null }
+    const times = this.#offer?.revision === revision ? this.#offer.times + 1 : 1
+    this.#offer = { revision, sentAtMs: performance.now(), times, answer: null }
     try {
       this.#link.send(write(state, traceId))
       log.debug({ ...this.#names, traceId, revision }, 'desired state sent')
