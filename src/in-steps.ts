@@ -8,3 +8,11 @@ export async function runInSteps<T>(steps: Generator<void, T, void>): Promise<T>
     await servedOthers()
   }
 }
+
+/** For callers without others to serve meanwhile. */
+export function runAtOnce<T>(steps: Generator<void, T, void>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}

@@ -8,7 +8,8 @@ import type { Actor } from '../../resources/permission.js'
 import type { RolloutPolicy } from '../../resources/rollout.js'
 import { isSameLoad, programName } from '../../vcl/desired-engine.js'
 import { relateBranch } from '../files/branch-queries.js'
-import { indexAgents, recordPlacement } from '../fleet/agent-index.js'
+import { runInSteps } from '../../in-steps.js'
+import { indexInSteps, recordPlacement } from '../fleet/agent-index.js'
 import { insertDeploy, type DeployAction, type DeployRecord } from '../fleet/deploy-queries.js'
 import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
@@ -195,7 +196,8 @@ export async function readPlacingInput(
   const placements = await readPlacements(queries, { groupIds: [id], stage: false })
   const deployments = await readDeploymentsOfGroup(queries, id, deploymentIds)
   const fleet = await readFleet(queries, scopeOfOwner(organizationId))
-  return { placements, deployments, fleet, agents: indexAgents(fleet) }
+  const agents = await runInSteps(indexInSteps(fleet))
+  return { placements, deployments, fleet, agents }
 }
 
 type PlacingInput = Awaited<ReturnType<typeof readPlacingInput>>

@@ -2,6 +2,7 @@
  * Agents as placement reads them, indexed by tag: a run over many groups visits only each group's own agents.
  * `recordPlacement` updates it during such a run, so that later groups see the placements of earlier ones.
  */
+import { runAtOnce } from '../../in-steps.js'
 import type { AgentState } from '../../resources/agent-state.js'
 import type { CacheRelease } from '../../resources/cache-release.js'
 
@@ -74,10 +75,21 @@ export interface AgentIndex {
 const noDomains: ReadonlyMap<string, number> = new Map()
 
 export function indexAgents(placementAgents: Iterable<PlacementAgent>): AgentIndex {
+  return runAtOnce(indexInSteps(placementAgents))
+}
+
+/** Agents per step, which takes some milliseconds. */
+const agentsPerStep = 1_000
+
+/** The same in steps. */
+export function* indexInSteps(
+  placementAgents: Iterable<PlacementAgent>,
+): Generator<void, AgentIndex, void> {
   const byTag = new Map<number, number[]>()
   const agents: IndexedAgent[] = []
   for (const agent of placementAgents) {
     const slot = agents.length
+    if (slot % agentsPerStep === agentsPerStep - 1) yield
     const tagIds = new Set(agent.tagIds)
     agents.push({ ...agent, slot, tagIds, groupIds: new Set(agent.groupIds), domains: noDomains })
     for (const tagId of tagIds) {
@@ -86,7 +98,9 @@ export function indexAgents(placementAgents: Iterable<PlacementAgent>): AgentInd
       else byTag.set(tagId, [slot])
     }
   }
+  yield
   const byId = new Map(agents.map((agent) => [agent.id, agent]))
+  yield
   const ids = Float64Array.from(agents, ({ id }) => id)
   const groupCounts = Int32Array.from(agents, ({ groupIds }) => groupIds.size)
   return { byId, agents, ids, groupCounts, byTag }

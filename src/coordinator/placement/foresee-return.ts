@@ -4,13 +4,7 @@
  * large fleet is read in stretches, so that other requests are served meanwhile.
  */
 import { setImmediate as servedOthers } from 'node:timers/promises'
-import {
-  holderId,
-  indexAgents,
-  recordPlacement,
-  type AgentIndex,
-  type IndexedAgent,
-} from '../fleet/agent-index.js'
+import { holderId, indexAgents, recordPlacement, type IndexedAgent } from '../fleet/agent-index.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { composeDesired, type DesiredEngine } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
@@ -57,7 +51,7 @@ async function foreseePlaces(
   )
   if (fitting.length === 0) return []
   const { fleet, placements } = await readRivals(queries, agent, fitting)
-  const indexes = await indexInSteps(fitting, fleet)
+  const indexes = await indexByOwner(fitting, fleet)
   const places: PlacementRecord[] = []
   for (const followed of fitting) {
     const { organizationId, release } = followed
@@ -94,19 +88,6 @@ async function foreseePlaces(
     await servedOthers()
   }
   return places
-}
-
-async function indexInSteps(
-  fitting: readonly Reconcilable[],
-  fleet: readonly FleetAgent[],
-): Promise<ReadonlyMap<number | null, AgentIndex>> {
-  const indexes = new Map<number | null, AgentIndex>()
-  for (const one of fitting) {
-    if (indexes.has(one.organizationId)) continue
-    for (const [owner, index] of indexByOwner([one], fleet)) indexes.set(owner, index)
-    await servedOthers()
-  }
-  return indexes
 }
 
 /** Returns the agents that have or may get a placement of these groups, and these placements. */

@@ -2,9 +2,11 @@
  * Reconciles the placements of deployed groups and stages as soon as tags, min, max or agents change (docs/behaviour.md,
  * Placement). One run handles a whole batch of arriving agents: all groups are decided together under the decision lock.
  */
+import { runInSteps } from '../../in-steps.js'
 import {
   holderId,
   indexAgents,
+  indexInSteps,
   recordPlacement,
   type AgentIndex,
   type PlacementHolder,
@@ -192,7 +194,7 @@ async function beginRun(
     held: new Map(rollouts.map((rollout) => [rollout.groupId, findHeld(rollout)])),
     takers: new Set(fleet.flatMap(({ replacedBy }) => [...(replacedBy?.values() ?? [])])),
     deployments: await readDeploymentsInForce(queries, groups),
-    agents: indexByOwner([...groups, ...stages], fleet),
+    agents: await indexByOwner([...groups, ...stages], fleet),
     restarted: findRestarted(fleet),
     loss,
     keepDown: new Set([...loss.lost, ...loss.settling]),
@@ -328,17 +330,17 @@ function keepPlacements(
   return kept.length === 0 ? keepDown : new Set([...keepDown, ...kept.map((one) => one.agentId)])
 }
 
-export function indexByOwner(
+/** By the owners of these groups: the agents that their groups may use. */
+export async function indexByOwner(
   groups: readonly { readonly organizationId: number | null }[],
   fleet: readonly FleetAgent[],
-) {
-  const owners = new Set(groups.map((group) => group.organizationId))
-  return new Map(
-    [...owners].map((owner) => [
-      owner,
-      indexAgents(fleet.filter((agent) => isUsableBy(owner, agent))),
-    ]),
-  )
+): Promise<ReadonlyMap<number | null, AgentIndex>> {
+  const indexes = new Map<number | null, AgentIndex>()
+  for (const owner of new Set(groups.map(({ organizationId }) => organizationId))) {
+    const usable = fleet.filter((agent) => isUsableBy(owner, agent))
+    indexes.set(owner, await runInSteps(indexInSteps(usable)))
+  }
+  return indexes
 }
 
 function agentsOf(run: ReconcileRun, { organizationId }: Reconcilable): AgentIndex {

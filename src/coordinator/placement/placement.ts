@@ -4,8 +4,9 @@
  * An agent keeps the group as long as it fits; new agents are Running ones, those with the fewest groups first. Every
  * deployment gets its min before any gets more, and a deployment passes on an agent that another one needs.
  */
+import { runAtOnce } from '../../in-steps.js'
 import type { IndexedAgent } from '../fleet/agent-index.js'
-import { agentStateName, agentStates } from '../../resources/agent-state.js'
+import { agentStates } from '../../resources/agent-state.js'
 import { findConflict, findReplaced } from '../fleet/placement-conflict.js'
 import type {
   PlacementDeployment,
@@ -17,6 +18,14 @@ import { findCandidates, isFitting } from '../fleet/placement-target.js'
 import { findMoved } from './drain-places.js'
 import { chooseBest } from './placement-rank.js'
 import { findShortages, type Shortage } from './placement-shortage.js'
+import {
+  isDrained,
+  isHeld,
+  placesPerStep,
+  sortHolders,
+  type Chosen,
+  type HeldPlace,
+} from './sort-holders.js'
 
 export interface PlacementDecision {
   /** Placements that stay, possibly for another deployment of the group. */
@@ -38,13 +47,20 @@ export interface PlacementDecision {
 }
 
 export function placeGroup(input: PlacementInput): PlacementDecision {
-  const work = beginPlacement(input)
+  return runAtOnce(placeInSteps(input))
+}
+
+/** The same in steps of some milliseconds, however many agents hold the group. */
+export function* placeInSteps(input: PlacementInput): Generator<void, PlacementDecision, void> {
+  const work = yield* beginPlacement(input)
+  yield
   for (const slot of work.slots)
     while (slot.chosen.length < slot.min && gainAgent(work, slot)) continue
   for (const slot of work.slots)
     while (slot.chosen.length < slot.max && takeFree(work, slot)) continue
   for (const slot of work.slots) replaceDrained(work, slot)
-  return toDecision(work)
+  yield
+  return yield* toDecision(work)
 }
 
 /** A deployment while it is being filled. */
@@ -60,16 +76,6 @@ interface Slot extends PlacementDeployment {
   readonly drained: HeldPlace[]
 }
 
-interface Chosen {
-  readonly agent: IndexedAgent
-  /** Null: the agent does not hold the group yet. */
-  readonly position: number | null
-}
-
-interface HeldPlace extends Chosen {
-  readonly position: number
-}
-
 interface PlacementWork {
   readonly input: PlacementInput
   readonly slots: readonly Slot[]
@@ -78,10 +84,11 @@ interface PlacementWork {
   readonly leaving: ReadonlyMap<number, string>
 }
 
-function beginPlacement(input: PlacementInput): PlacementWork {
+function* beginPlacement(input: PlacementInput): Generator<void, PlacementWork, void> {
   const deployments = input.group.deployments.toSorted((a, b) => a.id - b.id)
   const leaving = new Map<number, string>()
-  const { keeping, failed, drained, spare } = sortHolders(input, deployments, leaving)
+  const { keeping, failed, drained, spare } = yield* sortHolders(input, deployments, leaving)
+  yield
   const taken = new Set(
     [...keeping.values(), ...drained.values()].flat().map(({ agent }) => agent.id),
   )
@@ -112,67 +119,12 @@ function beginPlacement(input: PlacementInput): PlacementWork {
   return { input, slots, taken, leaving }
 }
 
-/** Sorts holders by deployment: those that stay, those that failed, and draining ones with replacements; `spare`: kept by none. */
-function sortHolders(
-  input: PlacementInput,
-  deployments: readonly PlacementDeployment[],
-  leaving: Map<number, string>,
-) {
-  const byDeployment = <T>() => new Map<number, T[]>(deployments.map(({ id }) => [id, []]))
-  const sorted = {
-    keeping: byDeployment<Chosen>(),
-    failed: byDeployment<Chosen>(),
-    drained: byDeployment<HeldPlace>(),
-    spare: [] as Chosen[],
-  }
-  const { keeping, failed, drained, spare } = sorted
-  const listOf = ({ id, max }: PlacementDeployment, agent: IndexedAgent) => {
-    if (!isDrained({ agent }) && input.failed?.has(agent.id) === true) return failed.get(id)
-    const kept = keeping.get(id)
-    if (kept && kept.length < max) return kept
-    return isDrained({ agent }) ? drained.get(id) : undefined
-  }
-  for (const { place, agent } of findHolders(input, leaving)) {
-    const own = deployments.find(({ id }) => id === place.deploymentId)
-    const list = own && isFitting(agent, own.target) ? listOf(own, agent) : undefined
-    ;(list ?? spare).push({ agent, position: place.position })
-  }
-  return sorted
-}
-
-/** Returns the holders that may stay, by position, draining agents last. Adds the reasons of the others to `leaving`. */
-function findHolders(
-  input: PlacementInput,
-  leaving: Map<number, string>,
-): { readonly place: Place; readonly agent: IndexedAgent }[] {
-  const { placed, exclude, agents } = input
-  const holders: { place: Place; agent: IndexedAgent }[] = []
-  for (const place of placed.toSorted((a, b) => a.position - b.position || a.agentId - b.agentId)) {
-    if (exclude?.has(place.agentId) === true) continue
-    const agent = agents.byId.get(place.agentId)
-    const reason = agent ? findReasonToLeave(input, agent) : 'the agent was deleted'
-    if (reason !== null) leaving.set(place.agentId, reason)
-    else if (agent) holders.push({ place, agent })
-  }
-  if (!holders.some(isDrained)) return holders
-  return [...holders.filter((holder) => !isDrained(holder)), ...holders.filter(isDrained)]
-}
-
 /** The maximum number of new agents that the group can take: other deployments may take the agents that one would choose first. */
 function countOpen(
   deployments: readonly PlacementDeployment[],
   keeping: ReadonlyMap<number, readonly Chosen[]>,
 ): number {
   return deployments.reduce((sum, { id, max }) => sum + max - (keeping.get(id)?.length ?? 0), 0)
-}
-
-/** Failing agents keep their placements; ReadOnly and Locked ones do not, since nothing can be deployed to them. */
-function findReasonToLeave(input: PlacementInput, agent: IndexedAgent): string | null {
-  const { Running, Failing, Down } = agentStates
-  const mayStay = [Running, Failing, ...(input.keepDown?.has(agent.id) === true ? [Down] : [])]
-  if (!mayStay.some((state) => state === agent.state))
-    return `the agent is ${agentStateName(agent.state)}`
-  return findConflict(input, agent)
 }
 
 /** Returns at most `count` agents, the best first: fewest groups, then the stable hash. */
@@ -246,25 +198,9 @@ function replaceDrained(work: PlacementWork, slot: Slot): void {
   }
 }
 
-function isHeld(chosen: Chosen): chosen is HeldPlace {
-  return chosen.position !== null
-}
-
-function isDrained({ agent }: { readonly agent: IndexedAgent }): boolean {
-  return agent.draining === true
-}
-
-function toDecision(work: PlacementWork): PlacementDecision {
+function* toDecision(work: PlacementWork): Generator<void, PlacementDecision, void> {
   const { input, slots, taken, leaving } = work
-  let position = input.placed.reduce((last, place) => Math.max(last, place.position), 0)
-  const keep: Place[] = []
-  const add: Place[] = []
-  for (const { id, chosen } of slots)
-    for (const { agent, position: held } of chosen) {
-      const place = { agentId: agent.id, deploymentId: id }
-      if (held === null) add.push({ ...place, position: ++position })
-      else keep.push({ ...place, position: held })
-    }
+  const { keep, add } = yield* listChosen(work)
   const apart = slots.flatMap(({ id, failed }) =>
     failed
       .filter(({ agent }) => !taken.has(agent.id))
@@ -277,19 +213,41 @@ function toDecision(work: PlacementWork): PlacementDecision {
   const moving = findMoving(work)
   keep.push(...apart, ...moving)
   for (const { drained } of slots) for (const { agent } of drained) taken.delete(agent.id)
+  yield
   const stays = new Set([...taken, ...[...apart, ...moving].map(({ agentId }) => agentId)])
   const gone = input.placed.filter(
     ({ agentId }) => !stays.has(agentId) && input.exclude?.has(agentId) !== true,
   )
   const waiting = findWaiting(work, gone)
+  const waits = new Set(waiting)
   const remove = gone
-    .filter((place) => !waiting.includes(place))
+    .filter((place) => !waits.has(place))
     .map((place) => ({ ...place, reason: leaving.get(place.agentId) ?? reasonToGo(work, place) }))
     .toSorted((a, b) => b.position - a.position)
+  yield
   keep.sort((a, b) => a.position - b.position)
   const replaced = findAllReplaced(input, [...keep, ...add])
+  yield
   const shortages = findShortages(input, slots, taken)
   return { keep, moving, add, waiting, remove, shortages, replaced }
+}
+
+/** Returns what the slots hold, unordered, and what is new there, at positions after all others. */
+function* listChosen({
+  input,
+  slots,
+}: PlacementWork): Generator<void, { readonly keep: Place[]; readonly add: Place[] }, void> {
+  let position = input.placed.reduce((last, place) => Math.max(last, place.position), 0)
+  const keep: Place[] = []
+  const add: Place[] = []
+  for (const { id, chosen } of slots)
+    for (const [at, { agent, position: held }] of chosen.entries()) {
+      if (at % placesPerStep === placesPerStep - 1) yield
+      const place = { agentId: agent.id, deploymentId: id }
+      if (held === null) add.push({ ...place, position: ++position })
+      else keep.push({ ...place, position: held })
+    }
+  return { keep, add }
 }
 
 /** Returns the drained placements that stay until more of their replacements serve. */

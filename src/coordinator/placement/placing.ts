@@ -1,11 +1,12 @@
-/** Converts rows to the input of `placeGroup`, and creates and changes placements after its decision. */
+/** Converts rows to the input of placement, and creates and changes placements after its decision. */
+import { runInSteps } from '../../in-steps.js'
 import {
   holderId,
   noteDomains,
   type AgentIndex,
   type PlacementHolder,
 } from '../fleet/agent-index.js'
-import { placeGroup, type PlacementDecision } from './placement.js'
+import { placeInSteps, type PlacementDecision } from './placement.js'
 import type { PlacementDeployment, PlacementInput } from '../fleet/placement-input.js'
 import { isSameLoad, isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
 import type { StageTarget, ReleaseDomain } from '../fleet/vcl-group.js'
@@ -49,7 +50,7 @@ export async function decidePlacement(
   input: PlacingInput,
 ): Promise<PlacementDecision> {
   await noteOtherHolders(queries, input)
-  return placeGroup(toPlacementInput(input))
+  return runInSteps(placeInSteps(toPlacementInput(input)))
 }
 
 /** The same for a group whose domains do not change: if no agent is added, nothing is read. */
@@ -57,13 +58,13 @@ export async function decideFollowing(
   queries: Queries,
   input: PlacingInput,
 ): Promise<PlacementDecision> {
-  const decision = placeGroup(toPlacementInput(input))
+  const decision = await runInSteps(placeInSteps(toPlacementInput(input)))
   return decision.add.length === 0 || input.group.domains.length === 0
     ? decision
     : decidePlacement(queries, input)
 }
 
-/** Adds the other holders of the group's domains to the index, for `placeGroup`. */
+/** Adds the other holders of the group's domains to the index, for placement. */
 export async function noteOtherHolders(
   queries: Queries,
   { group, agents }: Pick<PlacingInput, 'group' | 'agents'>,
