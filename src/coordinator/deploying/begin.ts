@@ -312,7 +312,7 @@ async function startLoading(
   const made = { groupId, organizationId, action, revision, sources }
   const account = actor.accountName
   const begun = { ...made, ...run, account, startedAt: now, epoch: 1 }
-  const candidates = toCandidates(begun, plan)
+  const candidates = await runInSteps(toCandidates(begun, plan))
   const policy = replace ? null : (rollout as RolloutPolicy | null) // completed where it was written
   const rolloutId = await planRollout(queries, policy, { ...begun, group, candidates, now })
   const deploy = { ...begun, rolloutId }

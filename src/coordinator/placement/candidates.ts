@@ -5,6 +5,7 @@ import { programOf, type Release } from '../fleet/vcl-group.js'
 import type { DeployRecord } from '../fleet/deploy-queries.js'
 import type { PlacementRecord } from '../fleet/placement-queries.js'
 import { createPlacement, nameAsHeld } from './placing.js'
+import { placesPerStep } from './sort-holders.js'
 
 export interface PlacedDecision {
   readonly placements: readonly PlacementRecord[]
@@ -46,17 +47,22 @@ function isOnItsWay(
   return (state === 'applied' || state === 'applying') && isSameProgram(current, program)
 }
 
-/** Returns the placements of phase one: kept ones with their candidate, and new ones. Down agents load it when they reconnect. */
-export function toCandidates(
+/** Makes, in steps, the placements of phase one: kept ones with their candidate, and new ones. Down agents load it when they reconnect. */
+export function* toCandidates(
   deploy: Pick<DeployRecord, 'groupId' | 'organizationId' | 'revision' | 'action' | 'sources'>,
   { placements, decision }: PlacedDecision,
-): PlacementRecord[] {
+): Generator<void, PlacementRecord[], void> {
   const program = programOf(deploy.sources)
   const before = new Map(placements.map((placement) => [placement.agentId, placement]))
-  const stays = [...decision.keep, ...decision.waiting]
-  const kept = stays.flatMap(({ agentId, deploymentId }, index): PlacementRecord[] => {
+  yield
+  const candidates: PlacementRecord[] = []
+  for (const [index, { agentId, deploymentId }] of [
+    ...decision.keep,
+    ...decision.waiting,
+  ].entries()) {
+    if (index % placesPerStep === placesPerStep - 1) yield
     const placement = before.get(agentId)
-    if (!placement) return []
+    if (!placement) continue
     const isThere = index < decision.keep.length
     const candidate = nameAsHeld(placement, program)
     const isLoaded =
@@ -67,19 +73,16 @@ export function toCandidates(
       (program.fqdns === null || hasSameNames(placement.current, program))
     const candidateState = isLoaded ? 'loaded' : 'pending'
     const anew = { candidate, candidateState, error: null, keptDown: false } as const
-    return [{ ...placement, ...anew, deploymentId }]
-  })
+    candidates.push({ ...placement, ...anew, deploymentId })
+  }
   const { groupId: id, organizationId, revision, action } = deploy
-  const added = decision.add.map((place) =>
-    createPlacement({
-      ...place,
-      group: { id, organizationId },
-      revision,
-      program,
-      stage: action === 'stage',
-    }),
-  )
-  return [...kept, ...added]
+  const group = { id, organizationId }
+  const common = { group, revision, program, stage: action === 'stage' }
+  for (const [index, place] of decision.add.entries()) {
+    if (index % placesPerStep === placesPerStep - 1) yield
+    candidates.push(createPlacement({ ...place, ...common }))
+  }
+  return candidates
 }
 
 /**
