@@ -2,12 +2,16 @@
 import assert from 'node:assert'
 import { fastify } from 'fastify'
 import { pino } from 'pino'
+import { indexInSteps } from '../src/coordinator/fleet/agent-index.js'
 import { compileNetworks } from '../src/coordinator/http/networks.js'
 import { foreseeReturn } from '../src/coordinator/placement/foresee-return.js'
+import { placeInSteps } from '../src/coordinator/placement/placement.js'
 import type { StateService } from '../src/coordinator/service.js'
 import { graphNames } from '../src/coordinator/statistics/archive/graphs.js'
 import { openSeries } from '../src/coordinator/statistics/counter-series.js'
 import { openStore } from '../src/coordinator/store/open-store.js'
+import { runInSteps } from '../src/in-steps.js'
+import { agentStates } from '../src/resources/agent-state.js'
 import { networkOf } from '../src/source-network.js'
 import { fillFleet } from './support/fill-fleet.js'
 import { administrator } from './coordinator/gateway/service.js'
@@ -65,3 +69,20 @@ holdsForLarge(
     assert.equal(load[0]?.name, 'cf-1-00000000-1')
   },
 )
+
+/** More than a fleet has, so that the work in one piece is over the bound. */
+const holders = Array.from({ length: 50_000 }, (_, at) => ({
+  ...{ id: at + 1, state: agentStates.Running },
+  ...{ tagIds: [1], groupIds: [1], rootGroupId: 1 },
+}))
+const target = { kind: 'tags' as const, tagIds: [1] }
+const everywhere = {
+  ...{ id: 1, root: true },
+  deployments: [{ id: 1, min: 1, max: holders.length, target }],
+}
+const placed = holders.map(({ id }) => ({ agentId: id, deploymentId: 1, position: id }))
+holdsFor('placement of a group that every agent holds', async () => {
+  const agents = await runInSteps(indexInSteps(holders))
+  const { keep } = await runInSteps(placeInSteps({ group: everywhere, agents, placed }))
+  assert.equal(keep.length, holders.length)
+})

@@ -1,4 +1,4 @@
-/** Sorts who holds a group by who may stay, and for which deployment. Yields between some hundred holders: a fleet has ten thousand. */
+/** Sorts who holds a group by who may stay, and for which deployment. Yields after each thousand holders. */
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import type { IndexedAgent } from '../fleet/agent-index.js'
 import { findConflict } from '../fleet/placement-conflict.js'
