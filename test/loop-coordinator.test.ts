@@ -71,7 +71,7 @@ holdsForLarge(
 )
 
 /** More than a fleet has, so that the work in one piece is over the bound. */
-const holders = Array.from({ length: 50_000 }, (_, at) => ({
+const holders = Array.from({ length: 100_000 }, (_, at) => ({
   ...{ id: at + 1, state: agentStates.Running },
   ...{ tagIds: [1], groupIds: [1], rootGroupId: 1 },
 }))

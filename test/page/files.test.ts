@@ -60,6 +60,7 @@ void t.test('files', async (t) => {
     const height = async () => (await page.locator('.editor').boundingBox())?.height
     await page.getByRole('link', { name: 'shop.vcl' }).click()
     await text.waitFor()
+    await page.getByLabel('as part of').waitFor()
     const before = await height()
     await type('nonsense ')
 
