@@ -65,7 +65,12 @@ void t.test('a rollback on the host survives the loss of its agent', parallel(),
       })
       const agent = await untilAgent(harness, 'Locked')
       t.equal((await fetchMark(harness.cache)).mark, 'site-first', 'it was rolled back once')
-      expectDone(await harness.api.call('PUT', `/agents/${agent.id}/unlock`))
+      // "Locked" may be what the killed agent still reported: the new one is not linked yet.
+      await eventually('it is unlocked', async () => {
+        const answer = await harness.api.call('PUT', `/agents/${agent.id}/unlock`)
+        if (answer.status !== 503) expectDone(answer)
+        return answer.status !== 503
+      })
       await eventually('all agree', () => readAgreement(harness, site))
       t.equal((await fetchMark(harness.cache)).mark, 'bad')
       t.notMatch(await readdir(harness.agentStateDir), [/broken/])
