@@ -29,8 +29,13 @@ export async function takeChanges(queries: Queries, limit: number): Promise<Chan
   const taken: ChangeRow[] = []
   for (const [kind, rows] of groupBy(oldest, (row) => row.kind)) {
     const ids = [...new Set(rows.map(({ objectId }) => objectId))]
-    const deleted = await deleteOf(queries, [kind, writeIds(ids)])
-    taken.push(...deleted.map((row) => ({ ...row, deleted: row.deleted === 1 })))
+    const listed = writeIds(ids)
+    // A group has a change for each of its placements: in pieces, since each statement holds up the event loop.
+    for (let isLeft = true; isLeft;) {
+      const deleted = await deleteOf(queries, [kind, listed, deletedAtOnce])
+      taken.push(...deleted.map((row) => ({ ...row, deleted: row.deleted === 1 })))
+      isLeft = deleted.length === deletedAtOnce
+    }
   }
   return taken.toSorted((a, b) => a.id - b.id)
 }
@@ -39,10 +44,18 @@ const selectOldest = prepareQuery((queries) =>
   queries.selectFrom('changes').select(['kind', 'objectId']).orderBy('id').limit(1),
 )
 
+const deletedAtOnce = 500
+
 const deleteOf = prepareQuery((queries) =>
   queries
     .deleteFrom('changes')
-    .where('kind', '=', 'agent')
-    .where('objectId', 'in', listIds([]))
+    .where('id', 'in', (expressions) =>
+      expressions
+        .selectFrom('changes')
+        .select('id')
+        .where('kind', '=', 'agent')
+        .where('objectId', 'in', listIds([]))
+        .limit(1),
+    )
     .returningAll(),
 )

@@ -10,6 +10,7 @@ import { startPostgres } from '../../support/postgres.js'
 import { adoptionsContract } from './adoptions.contract.js'
 import { apiLogsContract } from './api-logs.contract.js'
 import { backendsContract } from './backends.contract.js'
+import { changesContract } from './changes.contract.js'
 import { consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
@@ -42,6 +43,7 @@ void t.test('the contracts of every store', (t) => {
   invalidationsContract(t, factory)
   stagesContract(t, factory)
   historyContract(t, factory)
+  changesContract(t, factory)
   replacedPlacesContract(t, factory)
   adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)
