@@ -15,8 +15,8 @@ export interface DesiredSender {
 /** A deploy requests all of its agents at once; reconnecting agents are requested one by one. */
 const batchMs = 5
 const retryMs = 1000
-/** Agents per query and per turn of the event loop: encoding and sending takes about 20 µs each. */
-const batchSize = 500
+/** Agents per query and per turn of the event loop: to encode and to send takes up to 100 µs each, nearly all of it to write to the socket. */
+const batchSize = 200
 
 interface Wanted {
   readonly agentId: number
