@@ -4,10 +4,11 @@
  * the group takes its place, both are loaded, and the routing VCL of the switch is compiled without the stage.
  */
 import { FleetError } from '../../errors.js'
+import { runInSteps } from '../../in-steps.js'
 import { programName } from '../../vcl/desired-engine.js'
 import { requireAll } from '../api/find-references.js'
 import { readDomainNames } from '../domains/domain-queries.js'
-import { holderId, indexAgents } from '../fleet/agent-index.js'
+import { holderId, indexInSteps } from '../fleet/agent-index.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
 import { readFleet } from '../fleet/fleet.js'
 import { promoteStage } from '../fleet/end-stage.js'
@@ -25,7 +26,7 @@ import type { stage } from '../../resources/vclgroup.js'
 import type { GivenBody } from '../api/resource-schemas.js'
 import { requireMain } from '../groups/groups.js'
 import { compareWithPlacements, type PlacedDecision } from '../placement/candidates.js'
-import { placeGroup } from '../placement/placement.js'
+import { placeInSteps } from '../placement/placement.js'
 import { noteOtherHolders, toPlacementInput } from '../placement/placing.js'
 import type { StateService } from '../service.js'
 import { readUsableIds } from '../store/owner.js'
@@ -130,7 +131,7 @@ async function chooseAgents(
   const placing = {
     group: { id: group.id, domains, releases, stage: target },
     deployments: [stageDeployment(tagIds)],
-    agents: indexAgents(fleet),
+    agents: await runInSteps(indexInSteps(fleet)),
     placements,
   }
   await noteOtherHolders(queries, placing)
@@ -140,7 +141,7 @@ async function chooseAgents(
     const names = new Map(fleet.map(({ id, name }) => [id, name]))
     return { because: 'conflict', message: describeConflicts(conflicts, names) }
   }
-  const decision = placeGroup(input)
+  const decision = await runInSteps(placeInSteps(input))
   return decision.shortages.length === 0
     ? { placements, decision }
     : { because: 'unavailable', message: 'no running agent has all of the tags' }

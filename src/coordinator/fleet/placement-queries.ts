@@ -51,7 +51,13 @@ export async function readPlacements(
     readonly stage?: boolean
   },
 ): Promise<PlacementRecord[]> {
-  return (await selectRows(queries, of)).map(fromRow)
+  const rows = await selectRows(queries, of)
+  // Not by the database: SQLite would sort whole rows, and hold up the event loop until the first one comes.
+  return rows.toSorted(compareRows).map(fromRow)
+}
+
+function compareRows(one: PlacementRow, other: PlacementRow): number {
+  return one.groupId - other.groupId || one.stage - other.stage || one.position - other.position
 }
 
 function selectRows(
@@ -60,7 +66,7 @@ function selectRows(
 ) {
   if (agentIds && !groupIds && stage === undefined)
     return selectOfAgents(queries, [writeIds(agentIds)])
-  let placements = selectOrdered(queries)
+  let placements = selectAll(queries)
   if (groupIds) placements = placements.where('groupId', 'in', [...groupIds])
   if (agentIds) placements = placements.where('agentId', 'in', listIds(agentIds))
   if (stage !== undefined) placements = placements.where('stage', '=', stage ? 1 : 0)
@@ -69,17 +75,14 @@ function selectRows(
 
 /** Runs for every batch of reports. */
 const selectOfAgents = prepareQuery((queries) =>
-  selectOrdered(queries).where('agentId', 'in', listIds([])),
+  selectAll(queries).where('agentId', 'in', listIds([])),
 )
 
-function selectOrdered(queries: Queries) {
-  return queries
-    .selectFrom('placements')
-    .selectAll()
-    .orderBy('groupId')
-    .orderBy('stage')
-    .orderBy('position')
+function selectAll(queries: Queries) {
+  return queries.selectFrom('placements').selectAll()
 }
+
+type PlacementRow = Selectable<Tables['placements']>
 
 /**
  * Writes whole rows, new and changed, and the domains that they claim. Throws a unique violation if another group holds
@@ -152,7 +155,7 @@ function fqdnsJson(placed: PlacedProgram | null): string | null {
   return placed?.fqdns ? JSON.stringify(placed.fqdns) : null
 }
 
-function fromRow(row: Selectable<Tables['placements']>): PlacementRecord {
+function fromRow(row: PlacementRow): PlacementRecord {
   return {
     groupId: row.groupId,
     agentId: row.agentId,

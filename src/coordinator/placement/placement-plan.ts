@@ -4,13 +4,19 @@
  */
 import { domainToASCII } from 'node:url'
 import { setImmediate } from 'node:timers/promises'
-import { indexAgents, noteDomains, recordPlacement, type AgentIndex } from '../fleet/agent-index.js'
+import {
+  indexInSteps,
+  noteDomains,
+  recordPlacement,
+  type AgentIndex,
+} from '../fleet/agent-index.js'
 import { parseDomainName } from '../../resources/domain-name.js'
 import { groupBy } from '../../group-by.js'
+import { runInSteps } from '../../in-steps.js'
 import type { Actor } from '../../resources/permission.js'
 import type { ForeseenPlacements } from '../../resources/vclgroup.js'
 import { describePlacements } from './describe-placements.js'
-import { placeGroup } from './placement.js'
+import { placeInSteps } from './placement.js'
 import { programOf, type ReleaseDomain } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
 import { readFleet } from '../fleet/fleet.js'
@@ -46,7 +52,7 @@ export async function planPlacement(
     ({ groupId }) => groupId,
   )
   const fleet = await readFleet(queries, scopeOfOwner(actor.organizationId))
-  const agents = indexAgents(fleet)
+  const agents = await runInSteps(indexInSteps(fleet))
   const groups = toWanted(plan, await readNewestGroupId(queries))
   const fqdns = [...new Set(groups.flatMap(({ domains }) => domains.map(({ fqdn }) => fqdn)))]
   // No group has the id 0, so all holders are read: a planned group has no conflict with itself.
@@ -69,7 +75,7 @@ export async function planPlacement(
       wanted: release ? programOf(release) : undefined,
       nameOf,
     })
-    const decision = placeGroup(input)
+    const decision = await runInSteps(placeInSteps(input))
     leavePlacements(agents, group, places.get(group.id) ?? [])
     takeOverPlacements(agents, group, decision)
     foreseen.push({
