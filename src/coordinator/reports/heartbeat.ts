@@ -104,8 +104,9 @@ export function createHeartbeatRecorder(
       const row = rows.get(agent.id)
       if (!row) continue
       gone.delete(agent.id)
-      if (!isWritten(row) || agent.lastStateChangeAt === row.at) changed.push(agent.id)
-      written.set(agent.id, row)
+      const isNew = !isWritten(row)
+      if (isNew || agent.lastStateChangeAt === row.at) changed.push(agent.id)
+      if (isNew) written.set(agent.id, row)
     }
     for (const id of gone) written.delete(id)
     notifyAgentsChanged(service, changed)
