@@ -1,7 +1,7 @@
 /** The rows of backend reports, written for many agents in one statement. */
 import { sql } from 'kysely'
-import { prepareGiven } from '../store/given-rows.js'
-import { inPieces } from '../store/in-pieces.js'
+import { listIds, prepareGiven, writeIds } from '../store/given-rows.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 import type { HealthChanges, HealthRows } from './health-changes.js'
 
@@ -9,14 +9,17 @@ export async function readHealthRows(
   queries: Queries,
   agentIds: readonly number[],
 ): Promise<HealthRows> {
-  const served = await inPieces(agentIds, (piece) =>
-    queries.selectFrom('servedVcls').selectAll().where('agentId', 'in', piece).execute(),
-  )
-  const sick = await inPieces(agentIds, (piece) =>
-    queries.selectFrom('sickBackends').selectAll().where('agentId', 'in', piece).execute(),
-  )
-  return { served, sick }
+  const ids = [writeIds(agentIds)]
+  return { served: await selectServed(queries, ids), sick: await selectSick(queries, ids) }
 }
+
+const selectServed = prepareQuery((queries) =>
+  queries.selectFrom('servedVcls').selectAll().where('agentId', 'in', listIds([])),
+)
+
+const selectSick = prepareQuery((queries) =>
+  queries.selectFrom('sickBackends').selectAll().where('agentId', 'in', listIds([])),
+)
 
 /** Skips reports of deleted agents. */
 export async function writeHealthChanges(

@@ -5,6 +5,7 @@ import {
   type DesiredCertificate,
   type ReportedCertificate,
 } from '../../vcl/desired-certificates.js'
+import { listIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
@@ -63,7 +64,7 @@ export async function readCertificatePlaces(
       const rows = await queries
         .selectFrom('certificateAgents')
         .selectAll()
-        .where(column, 'in', [...piece])
+        .where(column, 'in', listIds(piece))
         .orderBy('certificateId')
         .orderBy('agentId')
         .execute()

@@ -4,6 +4,8 @@
  */
 import { groupBy } from '../../group-by.js'
 import type { ParamValues } from './param-set.js'
+import { listIds, writeIds } from '../store/given-rows.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import { insertRow, updateRow } from '../store/write-rows.js'
@@ -116,16 +118,19 @@ export async function readCommonParams(
   queries: Queries,
   agentIds: readonly number[],
 ): Promise<Map<number, ParamValues>> {
-  const rows = await queries
+  const rows = await selectCommon(queries, [writeIds(agentIds)])
+  const parsed = new Map([...new Set(rows.map(({ params }) => params))].map(toParsed))
+  return new Map(rows.map(({ agentId, params }) => [agentId, parsed.get(params) ?? {}]))
+}
+
+const selectCommon = prepareQuery((queries) =>
+  queries
     .selectFrom('paramSets')
     .innerJoin('consoleGroups', 'consoleGroups.paramSetId', 'paramSets.id')
     .innerJoin('groupMembers', 'groupMembers.groupId', 'consoleGroups.groupId')
     .select(['groupMembers.agentId', 'paramSets.params'])
-    .where('groupMembers.agentId', 'in', [...agentIds])
-    .execute()
-  const parsed = new Map([...new Set(rows.map(({ params }) => params))].map(toParsed))
-  return new Map(rows.map(({ agentId, params }) => [agentId, parsed.get(params) ?? {}]))
-}
+    .where('groupMembers.agentId', 'in', listIds([])),
+)
 
 function toParsed(text: string): readonly [string, ParamValues] {
   return [text, parseParams(text)]

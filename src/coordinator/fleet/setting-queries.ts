@@ -10,6 +10,8 @@ import { groupBy } from '../../group-by.js'
 import { composeParams } from './param-set.js'
 import { readCommonParams } from './paramset-queries.js'
 import type { PlacementRecord } from './placement-queries.js'
+import { listIds, writeIds } from '../store/given-rows.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import { ownerOf, within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
@@ -22,25 +24,8 @@ export async function readSettings(
   agentIds: readonly number[],
   placed: ReadonlyMap<number, readonly PlacedGroup[]>,
 ): Promise<Map<number, DesiredSettings>> {
-  const params = groupBy(
-    await queries
-      .selectFrom('agentParams')
-      .selectAll()
-      .where('agentId', 'in', [...agentIds])
-      .execute(),
-    (row) => row.agentId,
-  )
-  const rules = groupBy(
-    await queries
-      .selectFrom('agentBackends')
-      .selectAll()
-      .where('agentId', 'in', [...agentIds])
-      .orderBy('backend')
-      .orderBy('organizationId')
-      .orderBy('groupId')
-      .execute(),
-    (row) => row.agentId,
-  )
+  const params = groupBy(await selectParams(queries, [writeIds(agentIds)]), (row) => row.agentId)
+  const rules = groupBy(await selectRules(queries, [writeIds(agentIds)]), (row) => row.agentId)
   const common = await readCommonParams(queries, agentIds)
   const settings = new Map<number, DesiredSettings>()
   for (const id of new Set([...common.keys(), ...params.keys(), ...rules.keys()])) {
@@ -53,6 +38,20 @@ export async function readSettings(
   }
   return settings
 }
+
+const selectParams = prepareQuery((queries) =>
+  queries.selectFrom('agentParams').selectAll().where('agentId', 'in', listIds([])),
+)
+
+const selectRules = prepareQuery((queries) =>
+  queries
+    .selectFrom('agentBackends')
+    .selectAll()
+    .where('agentId', 'in', listIds([]))
+    .orderBy('backend')
+    .orderBy('organizationId')
+    .orderBy('groupId'),
+)
 
 /** Null resets to the default. */
 export async function writeParam(

@@ -12,6 +12,7 @@ import type { Pass } from '../../runtime/loop.js'
 import { pauseFor } from '../../runtime/pause.js'
 import { hasChecks, noteChecks, takeChecks, type ProblemCheck } from '../problems/problem-checks.js'
 import type { StateService } from '../service.js'
+import { listIds } from '../store/given-rows.js'
 import { renewEveryMs } from '../store/leases.js'
 import type { Queries } from '../store/store.js'
 import { saveRows } from './change-rows.js'
@@ -150,7 +151,7 @@ async function judgeSome(service: StateService, checks: readonly ProblemCheck[])
       .selectFrom('openProblems')
       .selectAll()
       .where('objectType', '=', type)
-      .where('objectId', 'in', ids)
+      .where('objectId', 'in', listIds(ids))
       .execute()
     await saveRows(queries, planRows(type, judged, known, now()))
     await noteChecks(queries, follow)
@@ -168,7 +169,7 @@ async function findFollowing(
       .selectFrom('certificateAgents')
       .select('certificateId')
       .distinct()
-      .where('agentId', 'in', [...ids])
+      .where('agentId', 'in', listIds(ids))
       .execute()
     return rows.map(({ certificateId: objectId }) => ({ objectType: 'certificate', objectId }))
   }
