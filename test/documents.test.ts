@@ -29,6 +29,19 @@ void t.test('every link of a document leads to an existing file and heading', (t
   t.end()
 })
 
+void t.test('no comment cites what is not in the repository', (t) => {
+  const sources = ['src', 'config', 'protocol', 'scripts', 'test'].flatMap((folder) =>
+    list(folder, /\.(?:tsx?|mjs)$/),
+  )
+  // Issues of the cache itself are public.
+  const cited = /(?<!varnish-cache )\bissue \d+\b(?! of the cache)|\*\* ?choices:/i
+  t.strictSame(
+    sources.filter((path) => path !== 'test/documents.test.ts' && cited.test(read(path))),
+    [],
+  )
+  t.end()
+})
+
 void t.test('every cited section of behaviour.md exists', (t) => {
   const headings = listHeadings('docs/behaviour.md')
   t.equal(new Set(headings).size, headings.length, 'headings are unique')

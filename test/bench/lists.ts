@@ -9,9 +9,9 @@ const fleetSize = 10_000
 const pageSize = 50
 const calls = 60
 const rounds = 10
-/** Issue 4. */
+/** A list that somebody waits for. */
 const pageMostMs = 50
-/** choices: long lists are sent in pieces; ours: nothing blocks the event loop longer. */
+/** Long lists are sent in pieces, so that nothing holds up the event loop for longer. */
 const heldMostMs = 20
 
 export async function measureLists(t: TestEnd, report: Report): Promise<void> {

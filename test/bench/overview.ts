@@ -12,7 +12,7 @@ const calls = 200
 const warmUps = 20
 /** Polls like a viewer, but more often. */
 const pauseMs = 50
-/** Issue 18. */
+/** The goals. */
 const mostMs = 20
 
 export async function measureOverview(t: TestEnd, report: Report): Promise<void> {

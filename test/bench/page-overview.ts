@@ -6,7 +6,7 @@ import { formatMs, type Report } from './figure.js'
 import { untilAllRun } from './fleet-harness.js'
 
 const fleetSize = 1_000
-/** Issue 18, figures. */
+/** The goals. */
 const mostMs = 300
 const logins = 7
 

@@ -10,7 +10,7 @@ import { startCoordinator, type TestEnd } from '../support/daemon.js'
 import { formatMs, type Report } from './figure.js'
 import { untilAllRun } from './fleet-harness.js'
 
-/** Issue 18, figures. */
+/** The goals. */
 const liveFleets = [
   { size: 500, mostShare: 0.05 },
   { size: 5_000, mostShare: 0.12 },

@@ -192,7 +192,7 @@ async function send(
   return { hits: paths * (times - 1), misses: paths }
 }
 
-/** Rates within 5 %, the hit ratio within 1 % (issue 6). */
+/** Rates within 5 %, the hit ratio within 1 %. */
 async function untilCounted(harness: Harness, subject: string, sent: Sent): Promise<void> {
   const counters = ['client_req', 'cache_hit', 'cache_miss']
   const requests = sent.hits + sent.misses
