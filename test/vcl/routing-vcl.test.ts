@@ -1,7 +1,7 @@
 /** The VCL that routes requests by domain name: which group gets a request, in which order, and that names are never read as code. */
 import fc from 'fast-check'
 import t from 'tap'
-import { makeRoutingVcl, type Route } from '../../src/vcl/routing.js'
+import { makeRoutingVcl, readRoutes, type Route } from '../../src/vcl/routing.js'
 import { lexVcl, type Token } from '../../src/vcl/lexer.js'
 import { whenRefused } from '../resources/read-domain-name.js'
 
@@ -64,6 +64,27 @@ void t.test('the order of routes does not matter, and each text has its own name
   fc.assert(property)
   for (const fqdn of ['a";', 'a\nb', '', 'A', '*', 'a*'])
     t.throws(() => makeRoutingVcl([{ fqdn, groupId: 1 }]), JSON.stringify(fqdn))
+  t.end()
+})
+
+void t.test('the routes can be read from the text, in the order in which they match', (t) => {
+  const staged = fc
+    .tuple(routes, fc.infiniteStream(fc.boolean()))
+    .map(([all, stages]) => all.map((one) => ({ ...one, stage: stages.next().value === true })))
+  const print = ({ fqdn, groupId, stage }: Route): string => `${fqdn} ${groupId} ${String(stage)}`
+  const property = fc.property(staged, (all) => {
+    const { text } = makeRoutingVcl(all)
+    const read = readRoutes(text)
+    const lines = read.map((one) =>
+      text.indexOf(makeRoutingVcl([one]).text.split('\n').at(-4) ?? ''),
+    )
+    if (String(read.map(print).toSorted()) !== String(all.map(print).toSorted()))
+      throw new Error(`${String(read.map(print))} of ${text}`)
+    if (lines.some((at, index) => at < 0 || at <= (lines[index - 1] ?? 0)))
+      throw new Error(`${String(lines)} of ${text}`)
+  })
+
+  fc.assert(property)
   t.end()
 })
 
