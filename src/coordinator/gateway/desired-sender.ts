@@ -15,7 +15,7 @@ export interface DesiredSender {
 /** A deploy requests all of its agents at once; reconnecting agents are requested one by one. */
 const batchMs = 5
 const retryMs = 1000
-/** Agents per query and per turn of the event loop: to encode and to send takes up to 100 µs each, nearly all of it to write to the socket. */
+/** Agents per query and per turn of the event loop: sending takes up to 100 µs each, most of it to write to the socket. */
 const batchSize = 200
 
 interface Wanted {
