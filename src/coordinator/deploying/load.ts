@@ -108,14 +108,7 @@ export async function followLoads(
   let replaced = 0
   let unavailableSinceMs: number | null = null
   let waiting: number | null = null
-  const poll = async (): Promise<LoadVerdict | 'ended' | undefined> => {
-    waiting = await countWaiting(service, followed, replaced)
-    if (waiting !== null) {
-      unavailableSinceMs = null
-      return undefined
-    }
-    // If this deploy has ended, the next deploy of the group may already be running.
-    if (!(await holdsDeploy(queries, deploy))) return 'ended'
+  const judgeEach = async (): Promise<LoadVerdict | undefined> => {
     const loads = await readLoads(service, followed)
     const away = loads.filter(isAway).length
     if (away > replaced) {
@@ -135,6 +128,17 @@ export async function followLoads(
     }
     return { kind: 'unavailable', message: describeAway(loads), staysPending: true }
   }
+  const poll = async (): Promise<LoadVerdict | 'ended' | undefined> => {
+    const counted = await countLoads(service, followed, replaced)
+    waiting = counted === 'switch' ? null : counted
+    if (waiting !== null) {
+      unavailableSinceMs = null
+      return undefined
+    }
+    // If this deploy has ended, the next deploy of the group may already be running.
+    if (!(await holdsDeploy(queries, deploy))) return 'ended'
+    return counted === 'switch' ? { kind: 'switch' } : judgeEach()
+  }
   const untilMs = deploy.startedAt + longestLoadMs
   const verdict = await watchAgents(service, poll, untilMs, { countMissing: () => waiting ?? 1 })
   if (verdict) return verdict
@@ -150,14 +154,14 @@ interface FollowedDeploy {
 }
 
 /**
- * One small query for the many polls that find nothing to do. Returns how many agents still load; null if there may be
- * something to do.
+ * One small query, which nearly always suffices. Returns how many agents still load, or that the others may switch; null if
+ * it takes the placements themselves to decide.
  */
-async function countWaiting(
+async function countLoads(
   service: StateService,
   followed: FollowedDeploy,
   replaced: number,
-): Promise<number | null> {
+): Promise<number | 'switch' | null> {
   const { deploy } = followed
   const places = await countGroupPlacements(service.store.queries, holderOf(deploy), deploy)
   if (places.length === 0) return null
@@ -168,9 +172,10 @@ async function countWaiting(
       const load = { deploymentId, state: stateOfLoad(place, isInGracePeriod(service, followed)) }
       return Array.from({ length: count }, () => load)
     })
+  if (loads.filter(isAway).length > replaced) return null
   const judgement = judgeFollowed(service, followed, loads)
-  if (judgement !== 'wait' || loads.filter(isAway).length > replaced) return null
-  return loads.filter(({ state }) => state === 'pending').length
+  if (judgement === 'switch') return 'switch'
+  return judgement === 'wait' ? loads.filter(({ state }) => state === 'pending').length : null
 }
 
 function judgeFollowed(
