@@ -60,19 +60,22 @@ export class AgentGateway {
       for (const agentId of agentIds)
         sessions.get(agentId)?.end(closeCodes.refused, 'this agent was deleted or taken over')
     }
+    const heartbeats = createHeartbeatRecorder(service, log, {
+      recorded: (agents) => {
+        this.#settle(agents, revoke)
+      },
+      gone: revoke,
+    })
     const parts = {
       service,
       log,
       sessions,
       registrar: createRegistrar(service),
       sender,
-      heartbeats: createHeartbeatRecorder(service, log, {
-        recorded: (agents) => {
-          this.#settle(agents, revoke)
-        },
-        gone: revoke,
+      heartbeats,
+      reports: createReportRecorder(service, log, (agents) => {
+        heartbeats.noteWritten(agents)
       }),
-      reports: createReportRecorder(service, log),
       samples: createSampleRecorder(service),
       backends: createBackendRecorder(service, log),
       adopter: createAdopter(service, log, (agentId) => sessions.has(agentId)),

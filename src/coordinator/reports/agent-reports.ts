@@ -14,7 +14,12 @@ import {
 } from '../fleet/certificate-places.js'
 import type { ReportedCertificate } from '../../vcl/desired-certificates.js'
 import type { Drift } from '../../messages/agent-to-coordinator.js'
-import { readAttempts, writeAttempts, writeDrift } from '../fleet/condition-queries.js'
+import {
+  readAttempts,
+  writeAttempts,
+  writeDrift,
+  type AttemptRow,
+} from '../fleet/condition-queries.js'
 import { readPlacements, writeReportedPlaces } from '../fleet/placement-queries.js'
 import { readStages } from '../fleet/stage-queries.js'
 import type { Queries } from '../store/store.js'
@@ -47,7 +52,12 @@ const retryMs = 1000
 /** Reports kept while the store is unavailable; dropped reports are requested again, since the revisions still differ. */
 const waitingLimit = 20_000
 
-export function createReportRecorder(service: StateService, log: Logger): ReportRecorder {
+/** `written` is called with the agents' rows as reports left them. */
+export function createReportRecorder(
+  service: StateService,
+  log: Logger,
+  written: (agents: readonly AttemptRow[]) => void = () => undefined,
+): ReportRecorder {
   const batcher = createBatcher<Waiting>({
     log,
     trouble: 'reports cannot be written',
@@ -57,7 +67,7 @@ export function createReportRecorder(service: StateService, log: Logger): Report
     restMs: (tookMs) => Math.min(tookMs, longestRestMs),
     maxWaiting: waitingLimit,
     write: async (batch) => {
-      await writeBatch(service, batch)
+      written(await writeBatch(service, batch))
       notifyAgentsChanged(service, [...new Set(batch.map(({ agentId }) => agentId))])
     },
   })
@@ -74,15 +84,19 @@ export function createReportRecorder(service: StateService, log: Logger): Report
 }
 
 /** Not durable: if a crash loses a report, its agent is asked again (gateway/apply-offer.ts). */
-async function writeBatch(service: StateService, batch: readonly Waiting[]): Promise<void> {
+async function writeBatch(
+  service: StateService,
+  batch: readonly Waiting[],
+): Promise<readonly AttemptRow[]> {
   const now = service.now()
-  await service.store.decide(
+  return service.store.decide(
     async (queries) => {
-      await judgeAndSave(queries, batch, now)
+      const written = await judgeAndSave(queries, batch, now)
       await saveCertificates(queries, batch, now)
       for (const entry of batch)
         if ('drift' in entry)
           await writeDrift(queries, entry.agentId, entry.drift, { traceId: entry.traceId, at: now })
+      return written
     },
     { durable: false },
   )
@@ -92,7 +106,7 @@ async function judgeAndSave(
   queries: Queries,
   batch: readonly Waiting[],
   now: number,
-): Promise<void> {
+): Promise<readonly AttemptRow[]> {
   const applies = batch.flatMap((entry) => ('apply' in entry ? [entry] : []))
   const known = await readReported(queries, [...new Set(applies.map(({ agentId }) => agentId))])
   const judged = new Map(known)
@@ -101,16 +115,15 @@ async function judgeAndSave(
     if (reported) judged.set(agentId, judgeReport(reported, apply, now))
   }
   const changed = [...judged.values()].filter((now) => now !== known.get(now.agent.id))
-  await writeAttempts(
-    queries,
-    changed.map(({ agent }) => agent),
-  )
+  const agents = changed.map(({ agent }) => agent)
+  await writeAttempts(queries, agents)
   const before = new Set([...known.values()].flatMap(({ placements }) => placements))
   const placements = changed.flatMap((reported) => reported.placements)
   await writeReportedPlaces(
     queries,
     placements.filter((placement) => !before.has(placement)),
   )
+  return agents
 }
 
 /** Reported certificates are judged by name, whatever the revision of the report. */

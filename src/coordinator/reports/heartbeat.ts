@@ -26,12 +26,19 @@ export interface HeartbeatRecorder {
    * with the agent's report (agent-reports.ts).
    */
   record(agent: LiveAgent, condition: EngineCondition, isReported?: boolean): void
+  /** The rows of these agents have their effective revisions: heartbeats with the same change nothing. */
+  noteWritten(agents: readonly ReportedAgent[]): void
   /** Call when the session of this agent has ended: its last heartbeat is still written. */
   forget(agentId: number): void
   /** Writes the waiting heartbeats. Never rejects: heartbeats that could not be written keep waiting. */
   flush(): Promise<void>
   /** Tries once to write the waiting heartbeats and accepts no more. */
   close(): Promise<void>
+}
+
+interface ReportedAgent {
+  readonly id: number
+  readonly effectiveRevision: number | null
 }
 
 interface LiveAgent {
@@ -66,15 +73,23 @@ export function createHeartbeatRecorder(
     retryMs: batchMs,
     keyOf: ({ id }) => id,
     write: async (rows) => {
-      notify(new Map(rows.map((row) => [row.id, row])), await save(rows))
+      const changed = new Set(rows.filter((row) => !isWritten(row)))
+      notify(rows, changed, await save(rows, changed))
     },
   })
 
-  return { record, forget, flush: () => batcher.flush(), close: () => batcher.close() }
+  return { record, noteWritten, forget, flush: () => batcher.flush(), close: () => batcher.close() }
 
   function record(agent: LiveAgent, condition: EngineCondition, isReported = false): void {
     const row = { id: agent.agentId, at: service.now(), ...toCondition(condition, agent) }
     batcher.add(row, isReported || isWritten(row) ? batchMs : changeMs)
+  }
+
+  function noteWritten(agents: readonly ReportedAgent[]): void {
+    for (const { id, effectiveRevision } of agents) {
+      const last = written.get(id)
+      if (last) written.set(id, { ...last, effectiveRevision })
+    }
   }
 
   function forget(agentId: number): void {
@@ -82,12 +97,14 @@ export function createHeartbeatRecorder(
     written.delete(agentId)
   }
 
-  async function save(rows: readonly HeartbeatRow[]): Promise<RecordedHeartbeat[]> {
-    const changed = rows.filter((row) => !isWritten(row))
-    const same = rows.filter((row) => isWritten(row))
+  async function save(
+    rows: readonly HeartbeatRow[],
+    changed: ReadonlySet<HeartbeatRow>,
+  ): Promise<RecordedHeartbeat[]> {
+    const same = rows.filter((row) => !changed.has(row))
     return service.store.transaction(
       async (queries) => [
-        ...(await writeConditions(queries, changed)),
+        ...(await writeConditions(queries, [...changed])),
         ...(await writeHeartbeats(queries, same)),
       ],
       { durable: false },
@@ -95,36 +112,41 @@ export function createHeartbeatRecorder(
   }
 
   function notify(
-    rows: ReadonlyMap<number, HeartbeatRow>,
+    rows: readonly HeartbeatRow[],
+    changed: ReadonlySet<HeartbeatRow>,
     recorded: readonly RecordedHeartbeat[],
   ): void {
-    const changed: number[] = []
-    const gone = new Set(rows.keys())
+    const rowOf = new Map(rows.map((row) => [row.id, row]))
+    const hinted: number[] = []
     for (const agent of recorded) {
-      const row = rows.get(agent.id)
+      const row = rowOf.get(agent.id)
       if (!row) continue
-      gone.delete(agent.id)
-      const isNew = !isWritten(row)
-      if (isNew || agent.lastStateChangeAt === row.at) changed.push(agent.id)
+      rowOf.delete(agent.id)
+      const isNew = changed.has(row)
+      if (isNew || agent.lastStateChangeAt === row.at) hinted.push(agent.id)
       if (isNew) written.set(agent.id, row)
     }
+    const gone = [...rowOf.keys()]
     for (const id of gone) written.delete(id)
-    notifyAgentsChanged(service, changed)
+    notifyAgentsChanged(service, hinted)
     listener.recorded(recorded)
-    if (gone.size > 0) listener.gone([...gone])
+    if (gone.length > 0) listener.gone(gone)
   }
 
   function isWritten(row: HeartbeatRow): boolean {
-    const last = written.get(row.id)
-    return (
-      last?.state === row.state &&
-      last.engineState === row.engineState &&
-      last.engineError === row.engineError &&
-      last.effectiveRevision === row.effectiveRevision &&
-      last.lockedBecause === row.lockedBecause &&
-      last.cachePid === row.cachePid
-    )
+    return isSame(written.get(row.id), row)
   }
+}
+
+function isSame(last: ConditionColumns | undefined, row: ConditionColumns): boolean {
+  return (
+    last?.state === row.state &&
+    last.engineState === row.engineState &&
+    last.engineError === row.engineError &&
+    last.effectiveRevision === row.effectiveRevision &&
+    last.lockedBecause === row.lockedBecause &&
+    last.cachePid === row.cachePid
+  )
 }
 
 /** Down after this many missed heartbeats (docs/behaviour.md, Heartbeats). */

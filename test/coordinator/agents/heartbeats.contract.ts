@@ -71,6 +71,24 @@ export async function heartbeatsContract(
     t.same(hinted, [])
   })
 
+  await t.test('a revision whose report was written changes no row of an agent', async (t) => {
+    const readRows = () => queries.selectFrom('agents').selectAll().orderBy('id').execute()
+    const revisionOf = async (id: number) => (await findAgent(queries, all, id))?.effectiveRevision
+    const rows = await readRows()
+    service.moveClock(heartbeatMs)
+    recorder.noteWritten([{ id: first, effectiveRevision: 4 }])
+    beat(first, { effectiveRevision: 4, engineError: `of ${first}` })
+    await flush()
+    t.strictSame(await readRows(), rows, 'the report would have written it')
+    service.moveClock(heartbeatMs)
+    beat(first, { effectiveRevision: 5, engineError: `of ${first}` })
+    await flush()
+    t.equal(await revisionOf(first), 5, 'no report of this one was written')
+    beat(first, { effectiveRevision: 3, engineError: `of ${first}` })
+    await flush()
+    t.equal(await revisionOf(first), 3)
+  })
+
   await t.test('a list sorts by the newest heartbeat, with a change or without', async (t) => {
     const sort = { field: 'lastHeartbeat', descending: true }
     const listed = () =>
