@@ -322,7 +322,7 @@ async function startLoading(
   const chosen = new Set(candidates.map(({ agentId }) => agentId))
   const leaving = freed.filter(({ agentId }) => chosen.has(agentId))
   await markReplaced(queries, groupId, leaving, { leaving: true })
-  await savePlacements(queries, candidates)
+  await savePlacements(queries, candidates, placements)
   const anew = findUnasked(placements, candidates)
   const agentIds = await recomposeDesired(queries, [...chosen], { anew })
   return { kind: 'begun', deploy: { ...deploy, id }, agentIds }

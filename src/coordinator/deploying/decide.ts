@@ -106,7 +106,7 @@ async function decide(
   if (!isSwitch) await keepWhatWas(queries, decided, verdict.staysPending)
   const takes = isSwitch && !stage
   const losers = takes ? await takeReplaced(queries, groupId, findSwitched(changes.save)) : []
-  await savePlacements(queries, changes.save)
+  await savePlacements(queries, changes.save, placements)
   await deletePlacements(queries, { groupId, stage }, changes.leave)
   // If it will no longer be loaded there, the other groups keep their placements.
   await releaseReplaced(queries)

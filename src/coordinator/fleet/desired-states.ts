@@ -5,10 +5,11 @@ import { groupBy } from '../../group-by.js'
 import { readDesiredCertificates } from './certificate-places.js'
 import { findOldestPrevious, loadedLimit } from './loaded-limit.js'
 import { readSettings } from './setting-queries.js'
-import { listIds, prepareGiven } from '../store/given-rows.js'
+import { listIds, prepareGiven, writeIds } from '../store/given-rows.js'
 import { readPlacements, savePlacements, type PlacementRecord } from './placement-queries.js'
 import { keepRoutings, type AgentRoutings } from './routings.js'
 import { inPieces } from '../store/in-pieces.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 
 /**
@@ -22,10 +23,7 @@ export async function recomposeDesired(
 ): Promise<number[]> {
   const changed = await inPieces(agentIds, (ids) => composeSome(queries, ids, anew))
   await keepRoutings(queries, changed)
-  await updateRevisions(
-    queries,
-    changed.map(({ agentId, revision, desired }) => ({ agentId, revision, desired })),
-  )
+  await writeRevisions(queries, changed)
   return changed.map(({ agentId }) => agentId)
 }
 
@@ -82,6 +80,36 @@ async function limitLoaded(
   )
   return limited
 }
+
+/** Below this number one statement for all is cheaper. */
+const leastAlike = 10
+
+/** The agents of a deploy mostly get the same: then it is passed to the database once. */
+async function writeRevisions(queries: Queries, changed: readonly Composed[]): Promise<void> {
+  const sets = groupBy(changed, ({ revision, desired }) => `${revision} ${desired}`)
+  const others: Composed[] = []
+  for (const alike of sets.values()) {
+    const [first] = alike
+    if (!first || alike.length < leastAlike) {
+      others.push(...alike)
+      continue
+    }
+    const { revision, desired } = first
+    const agentIds = alike.map(({ agentId }) => agentId)
+    await inPieces(agentIds, (ids) => updateAlike(queries, [revision, desired, writeIds(ids)]))
+  }
+  await updateRevisions(
+    queries,
+    others.map(({ agentId, revision, desired }) => ({ agentId, revision, desired })),
+  )
+}
+
+const updateAlike = prepareQuery((queries) =>
+  queries
+    .updateTable('agents')
+    .set({ desiredRevision: 0, desired: '' })
+    .where('id', 'in', listIds([])),
+)
 
 const updateRevisions = prepareGiven(
   { agentId: 'bigint', revision: 'bigint', desired: 'text' },

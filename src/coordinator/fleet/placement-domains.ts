@@ -5,6 +5,8 @@
 import { sql } from 'kysely'
 import { holderId, type DomainOnAgent, type PlacementHolder } from './agent-index.js'
 import type { PlacedPrograms } from '../../vcl/desired-engine.js'
+import { groupBy } from '../../group-by.js'
+import { listIds, prepareGiven } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
@@ -19,14 +21,19 @@ interface DomainRow extends PlacementHolder {
 
 /**
  * Throws a unique violation if another group holds one of the names there. Names in a placement that the group takes over
- * stay with the old holder until the switch, which deletes that placement and writes the names.
+ * stay with the old holder until the switch, which deletes that placement and writes the names. Writes nothing where the
+ * names are those in the table: a new VCL of a group mostly serves the same.
  */
 export async function savePlacementDomains(
   queries: Queries,
   places: readonly DomainPlacement[],
 ): Promise<void> {
-  const changed = places.filter((place) => !isRootOnly(place))
-  await inPieces(changed, (piece) => freePlacements(queries, piece))
+  const changed = await findChanged(
+    queries,
+    places.filter((place) => !isRootOnly(place)),
+  )
+  if (changed.length === 0) return
+  for (const alike of groupBy(changed, holderId).values()) await freePlacements(queries, alike)
   const rows = changed.flatMap(toRows)
   await insertRows(
     queries,
@@ -68,31 +75,93 @@ function isRootOnly({ current, candidate, previous }: DomainPlacement): boolean 
   return programs.length > 0 && programs.every(({ fqdns }) => fqdns === null)
 }
 
-async function freePlacements(queries: Queries, places: readonly DomainPlacement[]) {
-  const keys = sql.join(
-    places.map(
-      ({ groupId, agentId, stage }) =>
-        sql`(cast(${groupId} as integer), cast(${agentId} as integer), cast(${stage ? 1 : 0} as integer))`,
-    ),
+/** Below this number rewriting the names is cheaper than a query. */
+const leastAlike = 10
+
+async function findChanged(
+  queries: Queries,
+  places: readonly DomainPlacement[],
+): Promise<readonly DomainPlacement[]> {
+  const numbers = new Map<unknown, number>()
+  const numberOf = (names: readonly string[] | null | undefined): number => {
+    const number = numbers.get(names) ?? numbers.size
+    numbers.set(names, number)
+    return number
+  }
+  // By identity: one read gives placements with the same names the same list.
+  const sets = groupBy(places, (place) =>
+    [holderId(place), numberOf(place.current?.fqdns), numberOf(place.candidate?.fqdns)].join(),
   )
-  const freed = sql`
-    delete from "placementDomains" where ("groupId", "agentId", stage) in (values ${keys})`
-  return (await freed.execute(queries)).rows
+  const changed: DomainPlacement[] = []
+  for (const alike of sets.values()) {
+    const [first] = alike
+    if (!first) continue
+    const held = alike.length < leastAlike ? new Set() : await findHolding(queries, first, alike)
+    changed.push(...alike.filter(({ agentId }) => !held.has(agentId)))
+  }
+  return changed
 }
 
-function toRows({ groupId, agentId, stage, current, candidate }: DomainPlacement): DomainRow[] {
-  const fqdns = new Set([...(current?.fqdns ?? []), ...(candidate?.fqdns ?? [])])
-  return [...fqdns].map((fqdn) => ({ agentId, fqdn, groupId, stage }))
-}
-
-async function insertRows(queries: Queries, rows: readonly DomainRow[]): Promise<void> {
-  await inPieces(rows, (piece) =>
+/** Returns the agents where the group has exactly the names of `claim` in the table. */
+async function findHolding(
+  queries: Queries,
+  claim: DomainPlacement,
+  places: readonly DomainPlacement[],
+): Promise<ReadonlySet<number>> {
+  const names = listNames(claim)
+  const wanted = JSON.stringify(Object.fromEntries(names.map((name) => [name, 0])))
+  const isWanted = sql<number>`case when fqdn in (select key from json_each(${wanted})) then 1 else 0 end`
+  const rows = await inPieces(places, (piece) =>
     queries
-      .insertInto('placementDomains')
-      .values(piece.map((row) => ({ ...row, stage: row.stage ? 1 : 0 })))
+      .selectFrom('placementDomains')
+      .select((e) => [
+        'agentId',
+        e.fn.countAll<number>().as('held'),
+        e.fn.sum<number>(isWanted).as('wanted'),
+      ])
+      .where('groupId', '=', claim.groupId)
+      .where('stage', '=', claim.stage ? 1 : 0)
+      .where('agentId', 'in', listIds(piece.map(({ agentId }) => agentId)))
+      .groupBy('agentId')
+      .execute(),
+  )
+  const same = rows.filter(({ held, wanted }) => held === names.length && wanted === names.length)
+  return new Set(same.map(({ agentId }) => agentId))
+}
+
+async function freePlacements(queries: Queries, places: readonly DomainPlacement[]): Promise<void> {
+  await inPieces(places, (piece) =>
+    queries
+      .deleteFrom('placementDomains')
+      .where('groupId', '=', piece[0]?.groupId ?? 0)
+      .where('stage', '=', piece[0]?.stage ? 1 : 0)
+      .where('agentId', 'in', listIds(piece.map(({ agentId }) => agentId)))
       .execute(),
   )
 }
+
+function listNames({ current, candidate }: DomainPlacement): string[] {
+  return [...new Set([...(current?.fqdns ?? []), ...(candidate?.fqdns ?? [])])]
+}
+
+function toRows(place: DomainPlacement): DomainRow[] {
+  const { groupId, agentId, stage } = place
+  return listNames(place).map((fqdn) => ({ agentId, fqdn, groupId, stage }))
+}
+
+async function insertRows(queries: Queries, rows: readonly DomainRow[]): Promise<void> {
+  await insertGiven(
+    queries,
+    rows.map((row) => ({ ...row, stage: row.stage ? 1 : 0 })),
+  )
+}
+
+const insertGiven = prepareGiven(
+  { agentId: 'bigint', fqdn: 'text', groupId: 'bigint', stage: 'bigint' },
+  (given) => sql`
+    insert into "placementDomains" ("agentId", fqdn, "groupId", stage)
+    select ${given.agentId}, ${given.fqdn}, ${given.groupId}, ${given.stage} ${given.from}`,
+)
 
 /** The agents where these groups will take over placements, with the names held there until then. */
 async function readReplacedNames(

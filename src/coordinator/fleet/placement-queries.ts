@@ -1,15 +1,16 @@
 /** Each group's placement on each agent: the VCL that serves, the one being loaded, the one that served before. */
-import { sql, type Insertable, type Selectable } from 'kysely'
+import { sql } from 'kysely'
+import { runInSteps } from '../../in-steps.js'
 import type { PlacementHolder } from './agent-index.js'
+import { divideChanges, type AlikeChange } from './alike-changes.js'
 import type { PlacedProgram } from '../../vcl/desired-engine.js'
-import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
 import { savePlacementDomains } from './placement-domains.js'
+import { fromRows, toRow, type PlacementRow } from './placement-rows.js'
 import { listIds, prepareGiven, writeIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { prepareSave } from '../store/save-rows.js'
-import type { Tables } from '../store/schema.js'
 import { placementTables } from '../store/tables/groups.js'
 import type { Queries } from '../store/store.js'
 
@@ -53,7 +54,7 @@ export async function readPlacements(
 ): Promise<PlacementRecord[]> {
   const rows = await selectRows(queries, of)
   // Not by the database: SQLite would sort whole rows, and hold up the event loop until the first one comes.
-  return rows.toSorted(compareRows).map(fromRow)
+  return fromRows(rows.toSorted(compareRows))
 }
 
 function compareRows(one: PlacementRow, other: PlacementRow): number {
@@ -82,18 +83,35 @@ function selectAll(queries: Queries) {
   return queries.selectFrom('placements').selectAll()
 }
 
-type PlacementRow = Selectable<Tables['placements']>
-
 /**
- * Writes whole rows, new and changed, and the domains that they claim. Throws a unique violation if another group holds
- * one of them on that agent. Call under the decision lock: reports change these rows too.
+ * Writes placements, new and changed, and the domains that they claim. Throws a unique violation if another group holds
+ * one of them on that agent. Call under the decision lock: reports change these rows too. `before`: some of them as they
+ * were read in this transaction; of those, what changed is written, otherwise whole rows.
  */
 export async function savePlacements(
   queries: Queries,
   placements: readonly PlacementRecord[],
+  before: readonly PlacementRecord[] = [],
 ): Promise<void> {
-  await saveRows(queries, placements.map(toRow))
+  const { alike, whole } = await runInSteps(divideChanges(placements, before))
+  for (const change of alike) await changeAlike(queries, change)
+  await saveRows(queries, whole.map(toRow))
   await savePlacementDomains(queries, placements)
+}
+
+async function changeAlike(
+  queries: Queries,
+  { groupId, stage, agentIds, columns }: AlikeChange,
+): Promise<void> {
+  await inPieces(agentIds, (ids) =>
+    queries
+      .updateTable('placements')
+      .set(columns)
+      .where('groupId', '=', groupId)
+      .where('stage', '=', stage ? 1 : 0)
+      .where('agentId', 'in', listIds(ids))
+      .execute(),
+  )
 }
 
 const saveRows = prepareSave('placements', placementTables.placements)
@@ -140,74 +158,4 @@ export async function deletePlacements(
       .where('agentId', 'in', ids)
       .execute(),
   )
-}
-
-export function toProgram(
-  name: string | null,
-  sha: string | null,
-  fqdns: string | null,
-): PlacedProgram | null {
-  if (name === null || sha === null) return null
-  return { name, sha, fqdns: fqdns === null ? null : (JSON.parse(fqdns) as string[]) } // written by toRow only
-}
-
-function fqdnsJson(placed: PlacedProgram | null): string | null {
-  return placed?.fqdns ? JSON.stringify(placed.fqdns) : null
-}
-
-function fromRow(row: PlacementRow): PlacementRecord {
-  return {
-    groupId: row.groupId,
-    agentId: row.agentId,
-    organizationId: row.organizationId,
-    deploymentId: row.deploymentId ?? noDeployment,
-    position: row.position,
-    state: row.state as PlacementState, // written by savePlacements and the report recorder only
-    wantedRevision: row.wantedRevision,
-    appliedRevision: row.appliedRevision,
-    current: toProgram(row.currentName, row.currentSha, row.currentFqdns),
-    candidate: toProgram(row.candidateName, row.candidateSha, row.candidateFqdns),
-    candidateState: row.candidateState as CandidateState | null, // as above
-    previous: toProgram(row.previousName, row.previousSha, row.previousFqdns),
-    error: row.error,
-    deployedAt: row.deployedAt,
-    keptDown: row.keptDown === 1,
-    stage: row.stage === 1,
-    leaving: row.leaving === 1,
-    replacedBy: row.replacedBy,
-  }
-}
-
-const noProgram = { name: null, sha: null }
-
-function toRow(placement: PlacementRecord): Insertable<Tables['placements']> {
-  const current = placement.current ?? noProgram
-  const candidate = placement.candidate ?? noProgram
-  const previous = placement.previous ?? noProgram
-  return {
-    groupId: placement.groupId,
-    agentId: placement.agentId,
-    organizationId: placement.organizationId,
-    deploymentId: placement.deploymentId === noDeployment ? null : placement.deploymentId,
-    position: placement.position,
-    state: placement.state,
-    wantedRevision: placement.wantedRevision,
-    appliedRevision: placement.appliedRevision,
-    currentName: current.name,
-    currentSha: current.sha,
-    candidateName: candidate.name,
-    candidateSha: candidate.sha,
-    candidateState: placement.candidateState,
-    previousName: previous.name,
-    previousSha: previous.sha,
-    currentFqdns: fqdnsJson(placement.current),
-    candidateFqdns: fqdnsJson(placement.candidate),
-    previousFqdns: fqdnsJson(placement.previous),
-    error: placement.error,
-    deployedAt: placement.deployedAt,
-    keptDown: placement.keptDown ? 1 : 0,
-    stage: placement.stage ? 1 : 0,
-    leaving: placement.leaving ? 1 : 0,
-    replacedBy: placement.replacedBy,
-  }
 }

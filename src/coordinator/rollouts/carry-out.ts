@@ -124,7 +124,7 @@ async function beginWave(
     stateOf: (agentId) => states.get(agentId)?.state,
   })
   if (wave < waves.length) {
-    await savePlacements(queries, switching)
+    await savePlacements(queries, switching, placements)
     return recomposeDesired(queries, switching.map(toAgentId))
   }
   const others = findOthers(placements, rollout)
@@ -133,7 +133,7 @@ async function beginWave(
   const coming = isMoved ? [] : loadNewcomers(others, rollout)
   const leaving = isMoved ? others.map(toAgentId) : []
   const freed = await writeDesired(queries, rollout, sources, now)
-  await savePlacements(queries, [...switching, ...coming])
+  await savePlacements(queries, [...switching, ...coming], placements)
   await deletePlacements(queries, { groupId, stage: false }, leaving)
   const touched = [...[...switching, ...coming].map(toAgentId), ...leaving, ...freed]
   return recomposeDesired(queries, [...new Set(touched)])
@@ -157,7 +157,7 @@ async function returnAll(queries: Queries, rollout: RolloutRecord): Promise<read
   const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
   const { save, leave } = goBack(placements, rollout)
   if (wave === waves.length) await writeDesired(queries, rollout, fromSources)
-  await savePlacements(queries, save)
+  await savePlacements(queries, save, placements)
   await deletePlacements(queries, { groupId, stage: false }, leave)
   // If it will no longer be loaded there, the other groups keep their placements.
   await releaseReplaced(queries)

@@ -1,7 +1,8 @@
 /** The placements of a group during its rollout, with their agents: what the choice of the next step needs. */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
-import { toProgram, type PlacementRecord } from '../fleet/placement-queries.js'
+import type { PlacementRecord } from '../fleet/placement-queries.js'
+import { toProgram } from '../fleet/placement-rows.js'
 import { noDeployment } from '../fleet/placement-input.js'
 import type { PlacementState } from '../fleet/vcl-group.js'
 import type { Queries } from '../store/store.js'

@@ -21,6 +21,7 @@ import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { historyContract } from './history.contract.js'
 import { releasedStoresContract } from './released-stores.js'
+import { placementsContract } from './placements.contract.js'
 import { replacedPlacesContract } from './replaced-placements.contract.js'
 import { stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
@@ -44,6 +45,7 @@ void t.test('the contracts of every store', (t) => {
   stagesContract(t, factory)
   historyContract(t, factory)
   changesContract(t, factory)
+  placementsContract(t, factory)
   replacedPlacesContract(t, factory)
   adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)

@@ -31,6 +31,7 @@ import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { historyContract } from './history.contract.js'
 import { releasedStoresContract } from './released-stores.js'
+import { placementsContract } from './placements.contract.js'
 import { replacedPlacesContract } from './replaced-placements.contract.js'
 import { stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
@@ -66,6 +67,7 @@ void t.test('in memory', (t) => {
   stagesContract(t, factory)
   historyContract(t, factory)
   changesContract(t, factory)
+  placementsContract(t, factory)
   replacedPlacesContract(t, factory)
   adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)
