@@ -49,12 +49,14 @@ export async function readGroupPlacements(
       'placements.appliedRevision',
       'placements.error',
       'placements.deployedAt',
+      'placements.position',
     ])
     .where('placements.groupId', 'in', [...groupIds])
-    .orderBy('placements.groupId')
-    .orderBy('placements.position')
   if (!withStages) places = places.where('placements.stage', '=', 0)
-  return (await places.execute()).map(toPlace)
+  const rows = await places.execute()
+  // Not by the database: SQLite would hold up the event loop until the first row comes.
+  rows.sort((one, other) => one.groupId - other.groupId || one.position - other.position)
+  return rows.map(toPlace)
 }
 
 /** Only the use cases write states. */
@@ -106,20 +108,57 @@ export interface PlacementCount {
   readonly count: number
 }
 
+/** Grouping holds up the event loop: these take some milliseconds. */
+const countedAtOnce = 2_000
+
 /**
- * For polling the progress of a group or its stage: returns few rows, however many agents there are.
- * `hold`: returns none if the caller no longer owns the deploy.
+ * For polling the progress of a group or its stage: returns few rows, however many agents there are; equal placements may
+ * be in several. `hold`: returns none if the caller no longer owns the deploy.
  */
 export async function countGroupPlacements(
   queries: Queries,
-  { groupId, stage }: PlacementHolder,
+  holder: PlacementHolder,
   hold?: DeployHold,
+  most = countedAtOnce,
 ): Promise<PlacementCount[]> {
-  let places = selectAlike(queries)
+  const counts: PlacementCount[] = []
+  for (let afterId = 0; ;) {
+    const rows = await countSome(queries, { ...holder, afterId, most }, hold).execute()
+    counts.push(...rows.map(toAlike))
+    if (rows.reduce((sum, { count }) => sum + count, 0) < most) return counts
+    afterId = Math.max(...rows.map(({ lastId }) => lastId))
+  }
+}
+
+interface Stretch extends PlacementHolder {
+  readonly afterId: number
+  readonly most: number
+}
+
+/** Counts the next placements by the ids of their agents. */
+function countSome(
+  queries: Queries,
+  { groupId, stage, afterId, most }: Stretch,
+  hold?: DeployHold,
+) {
+  const lastOfSome = queries
+    .selectFrom('placements as some')
+    .select('some.agentId')
+    .where('some.groupId', '=', groupId)
+    .where('some.stage', '=', stage ? 1 : 0)
+    .where('some.agentId', '>', afterId)
+    .orderBy('some.agentId')
+    .limit(1)
+    .offset(most - 1)
+  const places = selectAlike(queries)
+    .select((e) => e.fn.max<number>('placements.agentId').as('lastId'))
     .where('placements.groupId', '=', groupId)
     .where('placements.stage', '=', stage ? 1 : 0)
-  if (hold) places = places.where((e) => e.exists(selectHeld(queries, hold)))
-  return (await places.execute()).map(toAlike)
+    .where('placements.agentId', '>', afterId)
+    .where('placements.agentId', '<=', (e) =>
+      e.fn.coalesce(lastOfSome, e.lit(Number.MAX_SAFE_INTEGER)),
+    )
+  return hold ? places.where((e) => e.exists(selectHeld(queries, hold))) : places
 }
 
 /** For many groups, without their stages. */

@@ -7,6 +7,7 @@ import {
   savePlacements,
   type PlacementRecord,
 } from '../../../src/coordinator/fleet/placement-queries.js'
+import { countGroupPlacements } from '../../../src/coordinator/fleet/group-placements.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
 import { isUniqueViolation } from '../../../src/coordinator/store/violation.js'
 import { addAgent, addDeployment, addFile, addGroup } from './rows.js'
@@ -48,6 +49,23 @@ export function placementsContract(t: Test, factory: StoreFactory): void {
       savePlacements(inside, [...(one ? [one] : []), ...changed], served),
     )
     t.equal((await queries.selectFrom('changes').select('id').execute()).length, others.length)
+  })
+
+  void t.test('placements are counted alike, however many at once', async (t) => {
+    const store = await factory.open(t)
+    const { queries } = store
+    const { agents, groupId } = await prepare(queries, 30)
+    const states = ['wanted', 'applying', 'applied'] as const
+    const placed = agents.map((place, at) => ({ ...place, state: states[at % 3] ?? 'wanted' }))
+    await store.decide((inside) => savePlacements(inside, placed))
+    const holder = { groupId, stage: false }
+    for (const most of [1, 7, 29, 30, 31, 1000]) {
+      const counts = await countGroupPlacements(queries, holder, undefined, most)
+      const countOf = (state: string) =>
+        counts.reduce((sum, alike) => sum + (alike.state === state ? alike.count : 0), 0)
+      t.strictSame(states.map(countOf), [10, 10, 10], `${most} at once`)
+    }
+    t.strictSame(await countGroupPlacements(queries, { groupId, stage: true }), [])
   })
 
   void t.test('a name of another group is refused, however many are saved', async (t) => {
