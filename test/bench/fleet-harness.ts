@@ -154,11 +154,14 @@ interface LoopDelay {
   readonly longestMs: number
 }
 
+/** The metric is of the whole time between two samples: a loop without any delay has this value (prom-client, eventLoopLag.js). */
+const samplingMs = 10
+
 /** Of a coordinator since the last call, which resets it. */
 export async function readLoopDelay(base: string): Promise<LoopDelay> {
   const text = await (await fetch(`${base}/metrics`)).text()
   const read = (name: string) =>
-    1000 * Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+    1000 * Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN) - samplingMs
   return {
     p99Ms: read('nodejs_eventloop_lag_p99_seconds'),
     longestMs: read('nodejs_eventloop_lag_max_seconds'),
