@@ -3,6 +3,7 @@ import type { Updateable } from 'kysely'
 import type { PlacementHolder } from './agent-index.js'
 import type { PlacementRecord } from './placement-queries.js'
 import { toRow } from './placement-rows.js'
+import { numberValues } from '../../number-values.js'
 import type { Tables } from '../store/schema.js'
 import { placementTables } from '../store/tables/groups.js'
 
@@ -32,6 +33,7 @@ export function* divideChanges(
   const known = new Map(before.map((placement) => [keyOf(placement), placement]))
   const whole: PlacementRecord[] = []
   const sets = new Map<string, ChangedSet>()
+  const numberOf = numberValues()
   for (const [at, placement] of placements.entries()) {
     if (at % placesPerStep === placesPerStep - 1) yield
     const last = known.get(keyOf(placement))
@@ -42,7 +44,11 @@ export function* divideChanges(
     const changed = findChanged(toRow(last), toRow(placement))
     if (changed.length === 0) continue
     const { groupId, stage } = placement
-    const key = JSON.stringify([groupId, stage, changed])
+    const key = [
+      groupId,
+      stage,
+      ...changed.flatMap(([name, value]) => [name, numberOf(value)]),
+    ].join()
     const set = sets.get(key)
     if (set) set.places.push(placement)
     else sets.set(key, { groupId, stage, changed, places: [placement] })

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { holderId, type DomainOnAgent, type PlacementHolder } from './agent-index.js'
 import type { PlacedPrograms } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
+import { numberValues } from '../../number-values.js'
 import { listIds, prepareGiven } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
@@ -82,12 +83,7 @@ async function findChanged(
   queries: Queries,
   places: readonly DomainPlacement[],
 ): Promise<readonly DomainPlacement[]> {
-  const numbers = new Map<unknown, number>()
-  const numberOf = (names: readonly string[] | null | undefined): number => {
-    const number = numbers.get(names) ?? numbers.size
-    numbers.set(names, number)
-    return number
-  }
+  const numberOf = numberValues()
   // By identity: one read gives placements with the same names the same list.
   const sets = groupBy(places, (place) =>
     [holderId(place), numberOf(place.current?.fqdns), numberOf(place.candidate?.fqdns)].join(),

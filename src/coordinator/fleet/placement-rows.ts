@@ -24,7 +24,7 @@ function parseNames(text: string): Names {
   return JSON.parse(text) as Names // written by toRow only
 }
 
-/** The text of each list of names that was read: it is written back for many placements, and may be long. */
+/** The text of each list of names: it is written for many placements, and may be long. */
 const textOfNames = new WeakMap<Names, string>()
 
 /** Lists with the same names are the same object: the placements of a group mostly serve the same. */
@@ -43,7 +43,11 @@ export function fromRows(rows: readonly PlacementRow[]): PlacementRecord[] {
 
 function fqdnsJson(placed: PlacedProgram | null): string | null {
   if (!placed?.fqdns) return null
-  return textOfNames.get(placed.fqdns) ?? JSON.stringify(placed.fqdns)
+  const known = textOfNames.get(placed.fqdns)
+  if (known !== undefined) return known
+  const text = JSON.stringify(placed.fqdns)
+  textOfNames.set(placed.fqdns, text)
+  return text
 }
 
 function fromRow(row: PlacementRow, parse: typeof parseNames): PlacementRecord {
