@@ -3,7 +3,7 @@ import type { Updateable } from 'kysely'
 import type { PlacementHolder } from './agent-index.js'
 import type { PlacementRecord } from './placement-queries.js'
 import { toRow } from './placement-rows.js'
-import { numberValues } from '../../number-values.js'
+import { numberValues } from './number-values.js'
 import type { Tables } from '../store/schema.js'
 import { placementTables } from '../store/tables/groups.js'
 
