@@ -89,7 +89,7 @@ export class AgentGateway {
     this.handleRequest = createAgentHttp({ ...parts, limits, openCertificate })
     this.#loops = [
       startSilenceCheck(log, settings.heartbeatMs, sessions),
-      createLiveness(service, log),
+      createLiveness(service, log, () => heartbeats.flush()),
       sender,
       ...(bus.isShared ? [startLinkCheck(service, log, sessions)] : []),
     ]

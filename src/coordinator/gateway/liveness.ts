@@ -14,7 +14,12 @@ interface Liveness {
   close(): Promise<void>
 }
 
-export function createLiveness(service: StateService, log: Logger): Liveness {
+/** `flush` writes the heartbeats that came and wait to be written: their agents are not silent. */
+export function createLiveness(
+  service: StateService,
+  log: Logger,
+  flush: () => Promise<void>,
+): Liveness {
   const { heartbeatMs } = service.settings
   const graceMs = missedHeartbeats * heartbeatMs
   let graceUntil = service.now() + graceMs
@@ -33,6 +38,7 @@ export function createLiveness(service: StateService, log: Logger): Liveness {
       if (isOut || wasPaused) graceUntil = service.now() + graceMs
       isOut = false
       if (service.now() < graceUntil) return
+      await flush()
       const ids = await markSilentAgentsDown(service)
       if (ids.length > 0)
         log.warn({ agentIds: ids.slice(0, 20), agents: ids.length }, 'agents are Down')

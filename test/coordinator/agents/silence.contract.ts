@@ -1,7 +1,10 @@
 /** Silent agents become Down; run for each database. */
 import type { Test } from 'tap'
 import { createLiveness } from '../../../src/coordinator/gateway/liveness.js'
-import { markSilentAgentsDown } from '../../../src/coordinator/reports/heartbeat.js'
+import {
+  createHeartbeatRecorder,
+  markSilentAgentsDown,
+} from '../../../src/coordinator/reports/heartbeat.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import { writeHeartbeats } from '../../../src/coordinator/fleet/condition-queries.js'
 import { findAgent } from '../../../src/coordinator/fleet/agent-queries.js'
@@ -20,7 +23,12 @@ export async function silenceContract(
   const stateOf = async () => (await findAgent(queries, all, id))?.state
   const condition = { state: agentStates.Running, ...runningCondition, cachePid: null }
   const hear = () => writeHeartbeats(queries, [{ id, at: service.now(), ...condition }])
-  const liveness = createLiveness(service, service.log)
+  const recorder = createHeartbeatRecorder(service, service.log, {
+    recorded: () => undefined,
+    gone: () => undefined,
+  })
+  const flush = () => recorder.flush()
+  const liveness = createLiveness(service, service.log, flush)
   t.teardown(() => liveness.close())
   const pass = async (heartbeats: number) => {
     for (let n = 0; n < heartbeats; n++) {
@@ -40,10 +48,21 @@ export async function silenceContract(
     t.same(await markSilentAgentsDown(service), [], 'it is marked Down only once')
   })
 
+  await t.test('an agent whose heartbeat waits to be written is not silent', async (t) => {
+    await hear()
+    await pass(3)
+    service.moveClock(heartbeatMs)
+    recorder.record({ agentId: id, readOnly: false }, runningCondition)
+    await liveness.check()
+    t.equal(await stateOf(), agentStates.Running)
+    await pass(4)
+    t.equal(await stateOf(), agentStates.Down)
+  })
+
   await t.test('silence before the start of this coordinator does not count', async (t) => {
     await hear()
     service.moveClock(100 * heartbeatMs)
-    const restarted = createLiveness(service, service.log)
+    const restarted = createLiveness(service, service.log, flush)
     await restarted.close()
     for (let n = 0; n < 2; n++) {
       service.moveClock(heartbeatMs)
@@ -78,7 +97,7 @@ export async function silenceContract(
         check: () => (isOut ? Promise.reject(new Error('away')) : service.store.check()),
       },
     }
-    const patient = createLiveness(failing, service.log)
+    const patient = createLiveness(failing, service.log, flush)
     await patient.close()
     const passWith = async (heartbeats: number) => {
       for (let n = 0; n < heartbeats; n++) {
