@@ -15,8 +15,11 @@ import type { FromSimulation, SimulationOrder, ToSimulation } from './simulated-
 import { createSimulatedCache } from './simulated-cache.js'
 import { createStateInMemory, type SharedSources } from '../apply/state-in-memory.js'
 
-/** Concurrent handshakes of this process, so that its agents do not overload the coordinator. */
-const dialsLimit = 32
+/**
+ * Concurrent handshakes of this process, so that its agents do not overload the coordinator. With fewer, hellos share fewer
+ * transactions: with 32 a fleet of 4,000 took a third longer to return.
+ */
+const dialsLimit = 128
 /** How long a pinned CA is not read again. */
 const pinBelievedMs = 1_000
 /** After this time a refused token is fetched again. */
