@@ -11,6 +11,7 @@ import { createSimulatedEngine } from '../support/simulated-engine.js'
 import type { AgentConfig } from '../../src/agent/agent-config.js'
 import {
   describeFewFiles,
+  divideAgents,
   startSimulatedAgents,
 } from '../../src/agent/simulated/simulated-agents.js'
 import { parallel } from '../support/parallel.js'
@@ -239,6 +240,27 @@ async function allHellos(coordinator: CoordinatorEnd, count: number): Promise<He
   await coordinator.hello(count)
   return coordinator.received.filter((message) => message.kind === 'hello')
 }
+
+void t.test('each core simulates a share of the agents, unless they are few', (t) => {
+  const agents = Array.from({ length: 400 }, (_, index) => index)
+  for (const [cores, count, threads] of [
+    [2, 1, 1],
+    [2, 99, 1],
+    [2, 100, 2],
+    [1, 400, 1],
+    [16, 400, 8],
+  ] as const) {
+    const shares = divideAgents(agents.slice(0, count), cores)
+    t.equal(shares.length, threads, `${count} agents, ${cores} cores`)
+    t.strictSame(
+      shares.flat().toSorted((a, b) => a - b),
+      agents.slice(0, count),
+    )
+    const sizes = shares.map(({ length }) => length)
+    t.ok(Math.max(...sizes) - Math.min(...sizes) <= 1)
+  }
+  t.end()
+})
 
 void t.test('a process with too few open files reports how many it needs', (t) => {
   const limits = (most: string): string =>

@@ -179,7 +179,8 @@ export class Engine {
     options: RunOptions = {},
   ): Promise<Result> {
     const level = isReadingCommand(command.name) ? 'debug' : 'info'
-    context.log[level]({ command: describeLine(command) }, 'engine command')
+    if (this.#log.isLevelEnabled(level))
+      context.log[level]({ command: describeLine(command) }, 'engine command')
     const isLoad = command.name === 'vcl.inline' || command.name === 'vcl.load'
     if (isLoad) this.#loads += 1
     try {

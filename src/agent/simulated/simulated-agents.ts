@@ -1,8 +1,9 @@
 /**
- * `--simulate N`: N simulated caches with an agent each, in one worker thread, over real agent links. Their keys are kept in
+ * `--simulate N`: N simulated caches with an agent each, in a worker thread a core, over real agent links. Their keys are kept in
  * `<state dir>/simulated/keys.json`; all their other state ends with the process (docs/behaviour.md, Engine modes).
  */
 import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
@@ -47,12 +48,14 @@ export interface SimulationOrder extends Omit<
   readonly coordinator: Omit<CoordinatorAddress, 'pin'>
   /** File with the pinned CA from their token, shared by all (`CaPin`); null: no CA is pinned. */
   readonly caFile: string | null
-  readonly agents: readonly {
-    readonly name: string
-    readonly key: string
-    readonly isKeyNew: boolean
-  }[]
+  readonly agents: readonly SimulatedAgent[]
   readonly logLevel: string
+}
+
+interface SimulatedAgent {
+  readonly name: string
+  readonly key: string
+  readonly isKeyNew: boolean
 }
 
 /** Messages from the thread. `log`: one line of JSON for the log of the process. */
@@ -69,7 +72,7 @@ interface RunningSimulation {
   stop(): Promise<void>
 }
 
-/** Resolves when the thread is running; the agents connect one after the other. */
+/** Resolves when the threads are running; the agents of each connect one after the other. */
 export async function startSimulatedAgents(
   options: SimulationOptions,
   log: Logger,
@@ -91,9 +94,33 @@ export async function startSimulatedAgents(
     agents: await readKeys(join(options.stateDir, 'simulated'), names),
     logLevel: chooseLevel(log),
   }
+  const threads = divideAgents(order.agents, availableParallelism()).map((agents) =>
+    startThread(options, { ...order, agents }, log),
+  )
+  return {
+    stop: async () => {
+      await Promise.all(threads.map((thread) => thread.stop()))
+    },
+  }
+}
+
+/** Of fewer agents, one thread is as fast. */
+const agentsForThread = 50
+
+/** Returns a share for each thread, of every second agent if there are two. */
+export function divideAgents<Agent>(agents: readonly Agent[], cores: number): Agent[][] {
+  const count = Math.max(1, Math.min(cores, Math.floor(agents.length / agentsForThread)))
+  return Array.from({ length: count }, (_, at) => agents.filter((_, index) => index % count === at))
+}
+
+function startThread(
+  options: SimulationOptions,
+  order: SimulationOrder,
+  log: Logger,
+): RunningSimulation {
   const worker = new Worker(options.thread ?? new URL('./simulated-worker.js', import.meta.url), {
     workerData: order,
-    resourceLimits: { maxYoungGenerationSizeMb: chooseYoungMegabytes(count) },
+    resourceLimits: { maxYoungGenerationSizeMb: chooseYoungMegabytes(order.agents.length) },
   })
   const ended = new Promise<void>((resolve) => {
     worker.once('exit', () => {

@@ -1,4 +1,4 @@
-/** The thread of `--simulate N`: simulated caches and their agents, which share texts, a token and a limit of handshakes. */
+/** A thread of `--simulate N`: simulated caches and their agents, which share texts, a token and a limit of handshakes. */
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { pino, type Logger } from 'pino'
 import { loadLimits } from '../../vcl/compile-limits.js'
@@ -16,7 +16,7 @@ import { createSimulatedCache } from './simulated-cache.js'
 import { createStateInMemory, type SharedSources } from '../apply/state-in-memory.js'
 
 /**
- * Concurrent handshakes of this process, so that its agents do not overload the coordinator. With fewer, hellos share fewer
+ * Concurrent handshakes of this thread, so that its agents do not overload the coordinator. With fewer, hellos share fewer
  * transactions: with 32 a fleet of 4,000 took a third longer to return.
  */
 const dialsLimit = 128

@@ -10,34 +10,27 @@ import { isSameLoad, programName } from '../../vcl/desired-engine.js'
 import { relateBranch } from '../files/branch-queries.js'
 import { runInSteps } from '../../in-steps.js'
 import { indexInSteps, recordPlacement } from '../fleet/agent-index.js'
-import { insertDeploy, type DeployAction, type DeployRecord } from '../fleet/deploy-queries.js'
+import type { DeployAction } from '../fleet/deploy-queries.js'
 import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
-import { recomposeDesired } from '../fleet/desired-states.js'
 import { readFleet } from '../fleet/fleet.js'
 import { findGroup, writeDesiredRelease, type GroupRecord } from '../fleet/group-queries.js'
 import { addHistory } from '../fleet/history-queries.js'
 import type { HeldPlacement } from '../fleet/placement-input.js'
-import { readPlacements, savePlacements, type PlacementRecord } from '../fleet/placement-queries.js'
-import { markReplaced, readReplaceable } from '../fleet/replaced-placements.js'
+import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
+import { readReplaceable } from '../fleet/replaced-placements.js'
 import { countLoad, keepSource } from '../fleet/sources.js'
 import { programOf, type ReleaseDomain, type Release } from '../fleet/vcl-group.js'
 import type { Gathered, GatheredFiles, GatheredSources } from '../groups/deploy-sources.js'
-import {
-  compareWithPlacements,
-  findUnasked,
-  toCandidates,
-  type PlacedDecision,
-} from '../placement/candidates.js'
+import { compareWithPlacements, type PlacedDecision } from '../placement/candidates.js'
 import { decidePlacement } from '../placement/placing.js'
 import { isInDeploy, judgeReplacing, readNamesOf } from '../placement/replacing.js'
 import { describeShortages, type Shortage } from '../placement/shortage.js'
-import { planRollout } from '../rollouts/begin-rollout.js'
 import { requireNoRollout } from '../rollouts/running-rollout.js'
 import { scopeOf, type StateService } from '../service.js'
-import { leaseMs } from '../store/leases.js'
 import { scopeOfOwner } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
-import { markLeaving, promoteInPlace } from './stage.js'
+import { promoteInPlace } from './stage.js'
+import { startLoading, type Begun, type Plan } from './start-loading.js'
 
 /**
  * `kept`: text that the group already serves keeps its name and is not loaded again. `new`: it is compiled again. `earlier`:
@@ -78,11 +71,6 @@ export interface Asked extends Omit<BeginRequest, 'choose' | 'plan'> {
 /** What to load on which agents, or why nothing is loaded. */
 export type Planned = Plan | InPlace | Refusal
 
-interface Plan extends PlacedDecision {
-  readonly sources: Release
-  readonly revision: number
-}
-
 /** Every cache already serves this, or will. */
 interface InPlace {
   readonly kind: 'unchanged' | 'switching'
@@ -95,20 +83,13 @@ export interface Refusal {
   readonly message: string
 }
 
-interface Loading {
-  readonly kind: 'begun'
-  readonly deploy: DeployRecord
-  /** Agents whose desired state changed. */
-  readonly agentIds: readonly number[]
-}
-
 /** Returns undefined while another deploy of the group runs. Refusals are returned, not thrown, so that their history is committed. */
 export async function tryBegin(
   service: StateService,
   context: Context,
   request: BeginRequest,
   queries: Queries,
-): Promise<Loading | InPlace | FleetError | undefined> {
+): Promise<Begun | InPlace | FleetError | undefined> {
   const group = await requireGroup(queries, request.actor, request.groupId)
   if (await isInDeploy(queries, group.id)) return undefined
   await requireNoRollout(queries, group.id)
@@ -298,34 +279,6 @@ async function keepInPlace(
   }
   const { accountName: account } = actor
   return action === 'promote' ? promoteInPlace(queries, { group, account, now }) : []
-}
-
-async function startLoading(
-  queries: Queries,
-  asked: Omit<Asked, 'gathered'>,
-  plan: Plan,
-  run: Pick<DeployRecord, 'traceId' | 'owner'>,
-): Promise<Loading> {
-  const { group, action, actor, freed = [], now, replace, rollout = group.rollout } = asked
-  const { id: groupId, organizationId } = group
-  const { sources, revision, placements, decision } = plan
-  const made = { groupId, organizationId, action, revision, sources }
-  const account = actor.accountName
-  const begun = { ...made, ...run, account, startedAt: now, epoch: 1 }
-  const candidates = await runInSteps(toCandidates(begun, plan))
-  const policy = replace ? null : (rollout as RolloutPolicy | null) // completed where it was written
-  const rolloutId = await planRollout(queries, policy, { ...begun, group, candidates, now })
-  const deploy = { ...begun, rolloutId }
-  const id = await insertDeploy(queries, deploy, now + leaseMs)
-  if (action === 'promote') await markLeaving(queries, groupId, candidates)
-  await markReplaced(queries, groupId, decision.replaced)
-  const chosen = new Set(candidates.map(({ agentId }) => agentId))
-  const leaving = freed.filter(({ agentId }) => chosen.has(agentId))
-  await markReplaced(queries, groupId, leaving, { leaving: true })
-  await savePlacements(queries, candidates, placements)
-  const anew = findUnasked(placements, candidates)
-  const agentIds = await recomposeDesired(queries, [...chosen], { anew })
-  return { kind: 'begun', deploy: { ...deploy, id }, agentIds }
 }
 
 /** Refuses a deploy before anything is placed: adds it to the history and returns the error for the caller. */

@@ -94,20 +94,45 @@ async function decide(
   if (!(await deleteDeploy(queries, deploy))) return undefined
   const group = await findGroup(queries, { kind: 'all' }, deploy.groupId)
   if (!group) throw new Error(`group ${deploy.groupId} was deleted during its deploy`)
-  const { groupId, stage } = holderOf(deploy)
-  const placements = await readPlacements(queries, { groupIds: [groupId], stage })
-  const decided = { deploy, group, placements, now }
-  const isSwitch = verdict.kind === 'switch'
+  const placements = await readPlacements(queries, {
+    groupIds: [deploy.groupId],
+    stage: holderOf(deploy).stage,
+  })
   if (isRollout(deploy)) {
-    if (isSwitch) return beginRollout(queries, deploy.rolloutId, placements, now)
+    if (verdict.kind === 'switch') return beginRollout(queries, deploy.rolloutId, placements, now)
     await failRollout(queries, deploy.rolloutId, verdict.message, now)
   }
+  return carryOut(queries, { deploy, group, placements, before: placements, now }, verdict)
+}
+
+/** A deploy that was decided in the transaction that began it has no row. */
+export type UnsavedDeploy = Omit<DeployRecord, 'id'>
+
+/** For a deploy of VCL that each of its agents holds. Returns the agents whose desired state changed. */
+export function switchAtOnce(
+  queries: Queries,
+  decided: Omit<Decided, 'deploy' | 'now'> & { readonly deploy: UnsavedDeploy },
+  now: number,
+): Promise<readonly number[]> {
+  const deploy = { ...decided.deploy, id: null }
+  return carryOut(queries, { ...decided, deploy, now }, { kind: 'switch' })
+}
+
+async function carryOut(
+  queries: Queries,
+  decided: Decided,
+  verdict: LoadVerdict,
+): Promise<readonly number[]> {
+  const { deploy, group, placements, before, now } = decided
+  const holder = holderOf(deploy)
+  const { groupId, stage } = holder
+  const isSwitch = verdict.kind === 'switch'
   const changes = isSwitch ? await switchAll(queries, decided) : dropAll(placements)
   if (!isSwitch) await keepWhatWas(queries, decided, verdict.staysPending)
   const takes = isSwitch && !stage
   const losers = takes ? await takeReplaced(queries, groupId, findSwitched(changes.save)) : []
-  await savePlacements(queries, changes.save, placements)
-  await deletePlacements(queries, { groupId, stage }, changes.leave)
+  await savePlacements(queries, changes.save, before)
+  await deletePlacements(queries, holder, changes.leave)
   // If it will no longer be loaded there, the other groups keep their placements.
   await releaseReplaced(queries)
   const replaced = takes ? await readReplaced(queries, groupId, losers) : []
@@ -115,13 +140,17 @@ async function decide(
   await undeployUnplaced(queries, { ids: losers, by, account: deploy.account, now })
   await noteDecision(queries, decided, verdict, replaced)
   const agentIds = [...placements.map(({ agentId }) => agentId), ...changes.freed]
-  return recomposeDesired(queries, [...new Set(agentIds)])
+  const isOwn = placements.every(({ replacedBy }) => replacedBy === null)
+  const known = isOwn ? { ...holder, placements: changes.save } : undefined
+  return recomposeDesired(queries, [...new Set(agentIds)], { known })
 }
 
 interface Decided {
-  readonly deploy: DeployRecord
+  readonly deploy: UnsavedDeploy & { readonly id: number | null }
   readonly group: GroupRecord
   readonly placements: readonly PlacementRecord[]
+  /** As the rows are. */
+  readonly before: readonly PlacementRecord[]
   readonly now: number
 }
 
@@ -221,7 +250,7 @@ async function noteDecision(
 }
 
 /** True if the deploy puts the deployed release on further agents, which makes no new revision. */
-function isRepeated({ action, revision }: DeployRecord, group: GroupRecord): boolean {
+function isRepeated({ action, revision }: UnsavedDeploy, group: GroupRecord): boolean {
   return action !== 'stage' && revision === group.revision
 }
 

@@ -3,10 +3,11 @@
  * rest is the same for all, in two phases: every chosen agent loads and compiles the new VCL beside the one that serves, and the
  * agents switch only when each deployment has its min loaded.
  *
- *   begin.ts → load.ts → decide.ts ─┬→ switch.ts → done
- *                                   └→ discarded, the old VCL serves on
+ *   begin.ts → start-loading.ts → load.ts → decide.ts ─┬→ switch.ts → done
+ *                                                      └→ discarded, the old VCL serves on
  *
- * The deploy's row is written with the first phase and deleted with the decision. If a coordinator stops in between, it or
+ * If all of them hold the VCL, start-loading.ts is followed by switch.ts: one transaction begins and decides.
+ * Otherwise the deploy's row is written with the first phase and deleted with the decision. If a coordinator stops in between, it or
  * another one discards the deploy (recover.ts); without a row, it is desired state and completes by itself.
  */
 import type { Context } from '../../context.js'
@@ -39,6 +40,7 @@ import { requireFlat, requireTested, type TestsAsked } from './judge-sources.js'
 import { followLoads } from './load.js'
 import { planStage, readStaged, type StageFiles } from './stage.js'
 import { gatherStage, testStage } from './staged-sources.js'
+import type { Begun } from './start-loading.js'
 import { waitForSwitch, waitUntilLeft } from './switch.js'
 
 /** The request that all group verbs share. */
@@ -226,7 +228,7 @@ async function runVerb(
 ): Promise<boolean> {
   const begun = await beginDeploy(service, context, request, untilMs)
   if (begun === 'unchanged') return true
-  if (begun !== 'switching' && isRollout(begun)) request.onRollout?.(begun.rolloutId)
+  if (begun !== 'switching' && isRollout(begun.deploy)) request.onRollout?.(begun.deploy.rolloutId)
   const work =
     begun === 'switching'
       ? waitForSwitch(service, holderOf(request), request.percent)
@@ -243,7 +245,7 @@ export async function beginDeploy(
   context: Context,
   request: BeginRequest,
   untilMs: number,
-): Promise<DeployRecord | 'unchanged' | 'switching'> {
+): Promise<Begun | 'unchanged' | 'switching'> {
   const poll = () =>
     service.store
       .decide((queries) => tryBegin(service, context, request, queries))
@@ -254,13 +256,11 @@ export async function beginDeploy(
   if (begun instanceof FleetError) throw begun
   const { agentIds } = begun
   notifyDesiredChanged(service, agentIds, context.traceId)
-  if (begun.kind !== 'begun') return begun.kind
-  const { deploy } = begun
-  context.log.info(
-    { group: deploy.groupId, revision: deploy.revision, agents: agentIds.length },
-    `${request.action}: loading`,
-  )
-  return deploy
+  if (!('deploy' in begun)) return begun.kind
+  const { groupId: group, revision } = begun.deploy
+  const phase = begun.kind === 'loading' ? 'loading' : 'switching'
+  context.log.info({ group, revision, agents: agentIds.length }, `${request.action}: ${phase}`)
+  return begun
 }
 
 /** Turns a violated table constraint into 'conflict'. A referenced object may have been deleted since it was read. */
@@ -277,10 +277,14 @@ function refuseTaken(error: unknown): never {
 export async function runDeploy(
   service: StateService,
   context: Context,
-  deploy: DeployRecord,
+  begun: Begun,
   { waitMs, percent }: Pick<VerbRequest, 'waitMs' | 'percent'>,
 ): Promise<boolean> {
-  const error = await loadAndDecide(service, context, deploy, waitMs)
+  const { deploy } = begun
+  const error =
+    begun.kind === 'loading'
+      ? await loadAndDecide(service, context, begun.deploy, waitMs)
+      : undefined
   if (error === 'stopping') return false
   const untilMs = deploy.startedAt + waitMs
   const completed = !error && (await waitForSecondPhase(service, deploy, { percent, untilMs }))
@@ -291,7 +295,7 @@ export async function runDeploy(
 
 function waitForSecondPhase(
   service: StateService,
-  deploy: DeployRecord,
+  deploy: Begun['deploy'],
   { percent, untilMs }: { readonly percent: number; readonly untilMs: number },
 ): Promise<boolean> {
   return isRollout(deploy)

@@ -6,22 +6,35 @@ import { readDesiredCertificates } from './certificate-places.js'
 import { findOldestPrevious, loadedLimit } from './loaded-limit.js'
 import { readSettings } from './setting-queries.js'
 import { listIds, prepareGiven, writeIds } from '../store/given-rows.js'
-import { readPlacements, savePlacements, type PlacementRecord } from './placement-queries.js'
+import {
+  readPlacements,
+  readWith,
+  savePlacements,
+  type KnownPlacements,
+  type PlacementRecord,
+} from './placement-queries.js'
 import { keepRoutings, type AgentRoutings } from './routings.js'
 import { inPieces } from '../store/in-pieces.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 
+interface Recomposed {
+  readonly anew?: ReadonlySet<number>
+  readonly known?: KnownPlacements | undefined
+}
+
 /**
  * Gives each of these agents whose composition changed its next revision; returns their ids. Agents in `anew` always get
- * one, so that they retry and report. Call under the decision lock.
+ * one, so that they retry and report. `known`: what one holder's rows of these agents hold now, which are then not read. Call
+ * under the decision lock.
  */
 export async function recomposeDesired(
   queries: Queries,
   agentIds: readonly number[],
-  { anew = new Set() }: { readonly anew?: ReadonlySet<number> } = {},
+  { anew = new Set(), known }: Recomposed = {},
 ): Promise<number[]> {
-  const changed = await inPieces(agentIds, (ids) => composeSome(queries, ids, anew))
+  const read = known ? readWith(known) : readOf
+  const changed = await inPieces(agentIds, (ids) => composeSome(queries, { ids, anew, read }))
   await keepRoutings(queries, changed)
   await writeRevisions(queries, changed)
   return changed.map(({ agentId }) => agentId)
@@ -33,12 +46,23 @@ interface Composed extends AgentRoutings {
   readonly desired: string
 }
 
+type ReadPlaces = (queries: Queries, agentIds: readonly number[]) => Promise<PlacementRecord[]>
+
+function readOf(queries: Queries, agentIds: readonly number[]): Promise<PlacementRecord[]> {
+  return readPlacements(queries, { agentIds })
+}
+
+interface Piece {
+  readonly ids: readonly number[]
+  readonly anew: ReadonlySet<number>
+  readonly read: ReadPlaces
+}
+
 async function composeSome(
   queries: Queries,
-  agentIds: readonly number[],
-  anew: ReadonlySet<number>,
+  { ids: agentIds, anew, read }: Piece,
 ): Promise<readonly Composed[]> {
-  const placed = groupBy(await readPlacements(queries, { agentIds }), ({ agentId }) => agentId)
+  const placed = groupBy(await read(queries, agentIds), ({ agentId }) => agentId)
   const settings = await readSettings(queries, agentIds, placed)
   const certificates = await readDesiredCertificates(queries, agentIds)
   const agents = await queries

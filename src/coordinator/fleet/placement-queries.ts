@@ -57,9 +57,36 @@ export async function readPlacements(
   return fromRows(rows.toSorted(compareRows))
 }
 
-function compareRows(one: PlacementRow, other: PlacementRow): number {
-  return one.groupId - other.groupId || one.stage - other.stage || one.position - other.position
+function compareRows(one: Placed, other: Placed): number {
+  return (
+    one.groupId - other.groupId ||
+    Number(one.stage) - Number(other.stage) ||
+    one.position - other.position
+  )
 }
+
+type Placed = Pick<PlacementRow, 'groupId' | 'position'> & { readonly stage: number | boolean }
+
+/** All placements of one holder on the agents that are asked for. */
+export interface KnownPlacements extends PlacementHolder {
+  readonly placements: readonly PlacementRecord[]
+}
+
+/** Returns a function that reads agents' placements as `readPlacements` does, without those that are known already. */
+export function readWith({ groupId, stage, placements }: KnownPlacements) {
+  const known = new Map(placements.map((placement) => [placement.agentId, placement]))
+  return async (queries: Queries, agentIds: readonly number[]): Promise<PlacementRecord[]> => {
+    const others = await selectOthers(queries, [writeIds(agentIds), groupId, stage ? 1 : 0])
+    const own = agentIds.flatMap((id) => known.get(id) ?? [])
+    return [...own, ...fromRows(others)].toSorted(compareRows)
+  }
+}
+
+const selectOthers = prepareQuery((queries) =>
+  selectAll(queries)
+    .where('agentId', 'in', listIds([]))
+    .where((e) => e.not(e.and([e('groupId', '=', 0), e('stage', '=', 0)]))),
+)
 
 function selectRows(
   queries: Queries,

@@ -151,8 +151,8 @@ async function requireRollout(queries: Queries, id: number): Promise<RolloutReco
   return rollout
 }
 
-type DeployOfRollout = DeployRecord & { readonly rolloutId: number }
-
-export function isRollout(deploy: DeployRecord): deploy is DeployOfRollout {
+export function isRollout<Deploy extends Pick<DeployRecord, 'rolloutId'>>(
+  deploy: Deploy,
+): deploy is Deploy & { readonly rolloutId: number } {
   return deploy.rolloutId !== null
 }

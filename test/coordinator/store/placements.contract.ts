@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import {
   readPlacements,
+  readWith,
   savePlacements,
   type PlacementRecord,
 } from '../../../src/coordinator/fleet/placement-queries.js'
@@ -35,6 +36,37 @@ export function placementsContract(t: Test, factory: StoreFactory): void {
       { numRuns: 25 },
     )
   })
+
+  void t.test(
+    'with what is known of one holder, all placements of agents are the same',
+    async (t) => {
+      const store = await factory.open(t)
+      const { queries } = store
+      const { groupId, other, agents } = await prepare(queries, 12)
+      const others = agents
+        .slice(0, 5)
+        .map((place) => ({ ...place, groupId: other, current: null }))
+      const staged = agents.slice(3, 9).map((place) => ({ ...place, stage: true }))
+      const saved = [...agents, ...others, ...staged].map((place) => ({
+        ...place,
+        candidate: null,
+      }))
+      await store.decide((inside) => savePlacements(inside, saved))
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(groupId, other),
+          fc.boolean(),
+          fc.shuffledSubarray(agents.map(({ agentId }) => agentId)),
+          async (groupId, stage, agentIds) => {
+            const placements = await readPlacements(queries, { groupIds: [groupId], stage })
+            const read = readWith({ groupId, stage, placements })
+            t.strictSame(await read(queries, agentIds), await readPlacements(queries, { agentIds }))
+          },
+        ),
+        { numRuns: 25 },
+      )
+    },
+  )
 
   void t.test('a placement that stays as it was is not written', async (t) => {
     const store = await factory.open(t)
