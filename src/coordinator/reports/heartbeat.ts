@@ -66,14 +66,14 @@ export function createHeartbeatRecorder(
 ): HeartbeatRecorder {
   /** By agent id: the columns of its row that this process wrote last. */
   const written = new Map<number, ConditionColumns>()
-  const batcher = createBatcher<HeartbeatRow>({
+  const batcher = createBatcher<Waiting>({
     log,
     trouble: 'heartbeats cannot be written',
     waitMs: batchMs,
     retryMs: batchMs,
     keyOf: ({ id }) => id,
     write: async (rows) => {
-      const changed = new Set(rows.filter((row) => !isWritten(row)))
+      const changed = new Set(rows.filter((row) => !isWritten(row) && !isOfReport(row)))
       notify(rows, changed, await save(rows, changed))
     },
   })
@@ -82,7 +82,7 @@ export function createHeartbeatRecorder(
 
   function record(agent: LiveAgent, condition: EngineCondition, isReported = false): void {
     const row = { id: agent.agentId, at: service.now(), ...toCondition(condition, agent) }
-    batcher.add(row, isReported || isWritten(row) ? batchMs : changeMs)
+    batcher.add({ ...row, isReported }, isReported || isWritten(row) ? batchMs : changeMs)
   }
 
   function noteWritten(agents: readonly ReportedAgent[]): void {
@@ -136,6 +136,20 @@ export function createHeartbeatRecorder(
   function isWritten(row: HeartbeatRow): boolean {
     return isSame(written.get(row.id), row)
   }
+
+  /** True if only a report says more, which is written on its own; if that fails, the agent's next heartbeat is a change. */
+  function isOfReport({ isReported, ...row }: Waiting): boolean {
+    const last = written.get(row.id)
+    return (
+      isReported &&
+      last !== undefined &&
+      isSame({ ...last, effectiveRevision: row.effectiveRevision }, row)
+    )
+  }
+}
+
+interface Waiting extends HeartbeatRow {
+  readonly isReported: boolean
 }
 
 function isSame(last: ConditionColumns | undefined, row: ConditionColumns): boolean {

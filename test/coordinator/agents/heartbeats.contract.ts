@@ -31,8 +31,12 @@ export async function heartbeatsContract(
   const ids: number[] = []
   for (let n = 0; n < 5; n++) ids.push(await addAgent(queries, `agent-${n}`))
   const [first = 0, second = 0] = ids
-  const beat = (agentId: number, changes: Partial<typeof runningCondition> = {}) => {
-    recorder.record({ agentId, readOnly: false }, { ...runningCondition, ...changes })
+  const beat = (
+    agentId: number,
+    changes: Partial<typeof runningCondition> = {},
+    isReported = false,
+  ) => {
+    recorder.record({ agentId, readOnly: false }, { ...runningCondition, ...changes }, isReported)
   }
   const flush = async () => {
     hinted.length = 0
@@ -87,6 +91,26 @@ export async function heartbeatsContract(
     beat(first, { effectiveRevision: 3, engineError: `of ${first}` })
     await flush()
     t.equal(await revisionOf(first), 3)
+  })
+
+  await t.test('a revision whose report waits to be written is left to the report', async (t) => {
+    const revisionOf = async (id: number) => (await findAgent(queries, all, id))?.effectiveRevision
+    service.moveClock(heartbeatMs)
+    beat(first, { effectiveRevision: 6, engineError: `of ${first}` }, true)
+    await flush()
+    t.equal(await revisionOf(first), 3)
+    t.equal((await findAgent(queries, all, first))?.lastHeartbeatAt, service.now())
+    service.moveClock(heartbeatMs)
+    beat(first, { effectiveRevision: 6, engineError: 'more than the report' }, true)
+    await flush()
+    t.equal(await revisionOf(first), 6, 'the heartbeat has other changes')
+    beat(first, { effectiveRevision: 7, engineError: 'more than the report' }, true)
+    await flush()
+    beat(first, { effectiveRevision: 7, engineError: 'more than the report' })
+    await flush()
+    t.equal(await revisionOf(first), 7, 'the report was not written')
+    beat(first, { effectiveRevision: 3, engineError: `of ${first}` })
+    await flush()
   })
 
   await t.test('a list sorts by the newest heartbeat, with a change or without', async (t) => {
