@@ -1,4 +1,5 @@
 /** A thread of `--simulate N`: simulated caches and their agents, which share texts, a token and a limit of handshakes. */
+import { constants, setPriority } from 'node:os'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { pino, type Logger } from 'pino'
 import { loadLimits } from '../../vcl/compile-limits.js'
@@ -28,6 +29,8 @@ const tokenLifeMs = 60_000
 if (parentPort) await simulate(parentPort, workerData as SimulationOrder) // as startSimulatedAgents passes it
 
 async function simulate(port: MessagePort, order: SimulationOrder): Promise<void> {
+  // Linux gives it to this thread alone: a fleet has hosts of its own, so its coordinator and their users come first.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   const post = (message: FromSimulation) => {
     port.postMessage(message)
   }

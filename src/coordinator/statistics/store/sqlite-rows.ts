@@ -18,7 +18,8 @@ const maxSlots = 8192
 
 /** Pages that are rewritten often are moved from the WAL to the file only occasionally. */
 const checkpointPages = 16_384
-const cacheKibibytes = 32_768
+/** The inner pages of the table; the pages of rows are read from the cache of the kernel. */
+const cacheKibibytes = 8_192
 const retryAfterSeconds = 10
 
 const tables = `
