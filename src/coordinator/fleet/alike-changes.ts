@@ -3,6 +3,7 @@ import type { Updateable } from 'kysely'
 import type { PlacementHolder } from './agent-index.js'
 import type { PlacementRecord } from './placement-queries.js'
 import { toRow } from './placement-rows.js'
+import { divideAlike } from './divide-alike.js'
 import { numberValues } from './number-values.js'
 import type { Tables } from '../store/schema.js'
 import { placementTables } from '../store/tables/groups.js'
@@ -19,9 +20,6 @@ interface DividedChanges {
   readonly whole: readonly PlacementRecord[]
 }
 
-/** Below this number whole rows are cheaper than a statement that is composed for them. */
-const leastAlike = 10
-
 /** Some milliseconds. */
 const placesPerStep = 1_000
 
@@ -32,7 +30,7 @@ export function* divideChanges(
 ): Generator<void, DividedChanges, void> {
   const known = new Map(before.map((placement) => [keyOf(placement), placement]))
   const whole: PlacementRecord[] = []
-  const sets = new Map<string, ChangedSet>()
+  const changes: Change[] = []
   const numberOf = numberValues()
   for (const [at, placement] of placements.entries()) {
     if (at % placesPerStep === placesPerStep - 1) yield
@@ -41,32 +39,27 @@ export function* divideChanges(
       whole.push(placement)
       continue
     }
-    const changed = findChanged(toRow(last), toRow(placement))
-    if (changed.length === 0) continue
+    const columns = findChanged(toRow(last), toRow(placement))
+    if (columns.length === 0) continue
     const { groupId, stage } = placement
-    const key = [
-      groupId,
-      stage,
-      ...changed.flatMap(([name, value]) => [name, numberOf(value)]),
-    ].join()
-    const set = sets.get(key)
-    if (set) set.places.push(placement)
-    else sets.set(key, { groupId, stage, changed, places: [placement] })
+    const values = columns.flatMap(([name, value]) => [name, numberOf(value)])
+    changes.push({ placement, columns, key: [groupId, stage, ...values].join() })
   }
-  const alike = [...sets.values()].filter(({ places }) => places.length >= leastAlike)
-  const others = [...sets.values()].filter(({ places }) => places.length < leastAlike)
+  const { alike, others } = divideAlike(changes, ({ key }) => key)
   return {
-    alike: alike.map(toChange),
-    whole: [...whole, ...others.flatMap(({ places }) => places)],
+    alike: alike.map(toAlike),
+    whole: [...whole, ...others.map(({ placement }) => placement)],
   }
 }
 
 type Row = ReturnType<typeof toRow>
 type ChangedColumn = readonly [column: keyof Row, value: unknown]
 
-interface ChangedSet extends PlacementHolder {
-  readonly changed: readonly ChangedColumn[]
-  readonly places: PlacementRecord[]
+interface Change {
+  readonly placement: PlacementRecord
+  readonly columns: readonly ChangedColumn[]
+  /** The same for those that change alike. */
+  readonly key: string
 }
 
 function keyOf({ groupId, stage, agentId }: PlacementRecord): string {
@@ -79,7 +72,13 @@ function findChanged(last: Row, row: Row): ChangedColumn[] {
   return names.filter((name) => last[name] !== row[name]).map((name) => [name, row[name]])
 }
 
-function toChange({ groupId, stage, changed, places }: ChangedSet): AlikeChange {
-  const columns = Object.fromEntries(changed) as AlikeChange['columns'] // of toRow
-  return { groupId, stage, columns, agentIds: places.map(({ agentId }) => agentId) }
+function toAlike(changes: readonly [Change, ...Change[]]): AlikeChange {
+  const [{ placement, columns }] = changes
+  const { groupId, stage } = placement
+  return {
+    groupId,
+    stage,
+    columns: Object.fromEntries(columns),
+    agentIds: changes.map(({ placement: { agentId } }) => agentId),
+  }
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { composeDesired } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
 import { readDesiredCertificates } from './certificate-places.js'
+import { divideAlike } from './divide-alike.js'
 import { findOldestPrevious, loadedLimit } from './loaded-limit.js'
 import { readSettings } from './setting-queries.js'
 import { listIds, prepareGiven, writeIds } from '../store/given-rows.js'
@@ -105,21 +106,15 @@ async function limitLoaded(
   return limited
 }
 
-/** Below this number one statement for all is cheaper. */
-const leastAlike = 10
-
 /** The agents of a deploy mostly get the same: then it is passed to the database once. */
 async function writeRevisions(queries: Queries, changed: readonly Composed[]): Promise<void> {
-  const sets = groupBy(changed, ({ revision, desired }) => `${revision} ${desired}`)
-  const others: Composed[] = []
-  for (const alike of sets.values()) {
-    const [first] = alike
-    if (!first || alike.length < leastAlike) {
-      others.push(...alike)
-      continue
-    }
-    const { revision, desired } = first
-    const agentIds = alike.map(({ agentId }) => agentId)
+  const { alike, others } = divideAlike(
+    changed,
+    ({ revision, desired }) => `${revision} ${desired}`,
+  )
+  for (const agents of alike) {
+    const [{ revision, desired }] = agents
+    const agentIds = agents.map(({ agentId }) => agentId)
     await inPieces(agentIds, (ids) => updateAlike(queries, [revision, desired, writeIds(ids)]))
   }
   await updateRevisions(

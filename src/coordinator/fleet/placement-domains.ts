@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { holderId, type DomainOnAgent, type PlacementHolder } from './agent-index.js'
 import type { PlacedPrograms } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
+import { divideAlike } from './divide-alike.js'
 import { numberValues } from './number-values.js'
 import { listIds, prepareGiven } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
@@ -76,24 +77,19 @@ function isRootOnly({ current, candidate, previous }: DomainPlacement): boolean 
   return programs.length > 0 && programs.every(({ fqdns }) => fqdns === null)
 }
 
-/** Below this number rewriting the names is cheaper than a query. */
-const leastAlike = 10
-
 async function findChanged(
   queries: Queries,
   places: readonly DomainPlacement[],
 ): Promise<readonly DomainPlacement[]> {
   const numberOf = numberValues()
   // By identity: one read gives placements with the same names the same list.
-  const sets = groupBy(places, (place) =>
+  const { alike, others } = divideAlike(places, (place) =>
     [holderId(place), numberOf(place.current?.fqdns), numberOf(place.candidate?.fqdns)].join(),
   )
-  const changed: DomainPlacement[] = []
-  for (const alike of sets.values()) {
-    const [first] = alike
-    if (!first) continue
-    const held = alike.length < leastAlike ? new Set() : await findHolding(queries, first, alike)
-    changed.push(...alike.filter(({ agentId }) => !held.has(agentId)))
+  const changed = [...others]
+  for (const places of alike) {
+    const held = await findHolding(queries, places[0], places)
+    changed.push(...places.filter(({ agentId }) => !held.has(agentId)))
   }
   return changed
 }

@@ -120,6 +120,7 @@ export async function savePlacements(
   placements: readonly PlacementRecord[],
   before: readonly PlacementRecord[] = [],
 ): Promise<void> {
+  if (placements.length === 0) return
   const { alike, whole } = await runInSteps(divideChanges(placements, before))
   for (const change of alike) await changeAlike(queries, change)
   await saveRows(queries, whole.map(toRow))

@@ -71,7 +71,7 @@ export async function saveRun(
   for (const [groupId, places] of replaced)
     await markReplaced(queries, groupId, places, { leaving: true })
   const left = await takeOverPlacements(queries, run, changed)
-  await savePlacements(queries, changed)
+  await savePlacements(queries, changed, [...known])
   await undeployLeft(queries, left, now)
   const released = await releaseReplaced(queries)
   const touched = [...changed, ...run.going].map(({ agentId }) => agentId)

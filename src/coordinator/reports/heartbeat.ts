@@ -73,7 +73,7 @@ export function createHeartbeatRecorder(
     retryMs: batchMs,
     keyOf: ({ id }) => id,
     write: async (rows) => {
-      const changed = new Set(rows.filter((row) => !isWritten(row) && !isOfReport(row)))
+      const changed = new Set(rows.filter((row) => !isKnown(written.get(row.id), row)))
       notify(rows, changed, await save(rows, changed))
     },
   })
@@ -82,7 +82,10 @@ export function createHeartbeatRecorder(
 
   function record(agent: LiveAgent, condition: EngineCondition, isReported = false): void {
     const row = { id: agent.agentId, at: service.now(), ...toCondition(condition, agent) }
-    batcher.add({ ...row, isReported }, isReported || isWritten(row) ? batchMs : changeMs)
+    batcher.add(
+      { ...row, isReported },
+      isReported || isSame(written.get(row.id), row) ? batchMs : changeMs,
+    )
   }
 
   function noteWritten(agents: readonly ReportedAgent[]): void {
@@ -132,24 +135,20 @@ export function createHeartbeatRecorder(
     listener.recorded(recorded)
     if (gone.length > 0) listener.gone(gone)
   }
-
-  function isWritten(row: HeartbeatRow): boolean {
-    return isSame(written.get(row.id), row)
-  }
-
-  /** True if only a report says more, which is written on its own; if that fails, the agent's next heartbeat is a change. */
-  function isOfReport({ isReported, ...row }: Waiting): boolean {
-    const last = written.get(row.id)
-    return (
-      isReported &&
-      last !== undefined &&
-      isSame({ ...last, effectiveRevision: row.effectiveRevision }, row)
-    )
-  }
 }
 
 interface Waiting extends HeartbeatRow {
   readonly isReported: boolean
+}
+
+/**
+ * True if the agent's row has all of it, or if only a report says more, which is written on its own: if that fails, the agent's
+ * next heartbeat is a change.
+ */
+function isKnown(last: ConditionColumns | undefined, { isReported, ...row }: Waiting): boolean {
+  if (last === undefined) return false
+  const { effectiveRevision } = row
+  return isSame(isReported ? { ...last, effectiveRevision } : last, row)
 }
 
 function isSame(last: ConditionColumns | undefined, row: ConditionColumns): boolean {
