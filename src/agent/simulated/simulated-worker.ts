@@ -1,5 +1,5 @@
 /** A thread of `--simulate N`: simulated caches and their agents, which share texts, a token and a limit of handshakes. */
-import { constants, setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { pino, type Logger } from 'pino'
 import { loadLimits } from '../../vcl/compile-limits.js'
@@ -30,7 +30,9 @@ if (parentPort) await simulate(parentPort, workerData as SimulationOrder) // as 
 
 async function simulate(port: MessagePort, order: SimulationOrder): Promise<void> {
   // Linux gives it to this thread alone: a fleet has hosts of its own, so its coordinator and their users come first.
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  const nice = constants.priority.PRIORITY_BELOW_NORMAL
+  // Less than that may not be taken back.
+  if (getPriority() < nice) setPriority(nice)
   const post = (message: FromSimulation) => {
     port.postMessage(message)
   }
