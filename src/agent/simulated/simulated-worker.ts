@@ -29,9 +29,9 @@ const tokenLifeMs = 60_000
 if (parentPort) await simulate(parentPort, workerData as SimulationOrder) // as startSimulatedAgents passes it
 
 async function simulate(port: MessagePort, order: SimulationOrder): Promise<void> {
-  // Linux gives it to this thread alone: a fleet has hosts of its own, so its coordinator and their users come first.
+  // A real fleet has hosts of its own, so the coordinator comes first. On Linux this applies to the calling thread alone.
   const nice = constants.priority.PRIORITY_BELOW_NORMAL
-  // Less than that may not be taken back.
+  // Without privileges the value can only be raised.
   if (getPriority() < nice) setPriority(nice)
   const post = (message: FromSimulation) => {
     port.postMessage(message)

@@ -149,7 +149,7 @@ interface Decided {
   readonly deploy: UnsavedDeploy & { readonly id: number | null }
   readonly group: GroupRecord
   readonly placements: readonly PlacementRecord[]
-  /** As the rows are. */
+  /** The same placements as they are stored. */
   readonly before: readonly PlacementRecord[]
   readonly now: number
 }
