@@ -20,7 +20,7 @@ import { editing } from '../api/editing.js'
 import { forceQuery, listQuerySchema, requireAccess } from '../api/references.js'
 import { editKeys, updateBody } from '../api/resource-schemas.js'
 import { showAgent, unlockRoutes } from './unlock-routes.js'
-import { agentSchema, toAgentView } from './agent-view.js'
+import { agentSchema, recallAgentView, toAgentView } from './agent-view.js'
 
 const errorKey = 'agent'
 const read = { type: 'agent', access: 'read' } as const
@@ -108,5 +108,5 @@ export function agentRoutes(service: StateService): readonly Route[] {
 }
 
 function view(actor: Actor, record: AgentRecord) {
-  return toAgentView(record, ownsAgent(actor, record))
+  return recallAgentView(record, ownsAgent(actor, record))
 }

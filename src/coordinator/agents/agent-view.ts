@@ -5,18 +5,16 @@ import { borneTag } from '../../resources/tag.js'
 import { answerMaker } from '../api/resource-answers.js'
 import { answerSchema } from '../api/resource-schemas.js'
 import { toIso, toSeconds } from '../api/times.js'
+import { rememberOf } from '../../runtime/bounded-cache.js'
 import { findAgentProblems } from '../problems/find-agent-problems.js'
 import { toProblems } from '../problems/make-problem.js'
 import type { AgentRecord } from './agents.js'
-import type { AgentDetails } from './unlock-agents.js'
+import { noDetails } from './unlock-agents.js'
 
 export const agentSchema = answerSchema(agent.fields)
 
 const makeAnswer = answerMaker(agent.fields)
 const makeTagAnswer = answerMaker(borneTag)
-
-/** Form used in lists and events. */
-const noDetails: AgentDetails = { difference: null, adoptionDifference: null }
 
 /** `whole` is false for an organization that only shares the agent; fields that name other organizations' objects are omitted. */
 export function toAgentView(
@@ -42,6 +40,14 @@ export function toAgentView(
     draining: toDrainingView(record.draining, whole),
     problems: toProblems(findAgentProblems(record, whole), () => record.lastStateChangeAt),
   })
+}
+
+const wholeViewOf = rememberOf((record: AgentRecord) => toAgentView(record, true))
+const sharedViewOf = rememberOf((record: AgentRecord) => toAgentView(record, false))
+
+/** Made once of a record that the store recalls; answers that share it must not change it. */
+export function recallAgentView(record: AgentRecord, whole: boolean) {
+  return (whole ? wholeViewOf : sharedViewOf)(record)
 }
 
 function toAttemptView(attempted: AgentRecord['attempted']) {

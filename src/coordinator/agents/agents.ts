@@ -54,7 +54,7 @@ export async function findAgent(
   const { queries, recall } = service.store
   const scope = scopeOf(actor)
   const key = `agent ${id} ${JSON.stringify(scope)}`
-  return recall({ key, rows: 1 }, () => findAgentRow(queries, scope, id))
+  return recall({ key, rows: 1, agentId: id }, () => findAgentRow(queries, scope, id))
 }
 
 /** Returns the agents of these ids that the caller may read. */

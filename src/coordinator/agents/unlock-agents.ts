@@ -26,7 +26,8 @@ export interface AgentDetails extends Pick<AgentDetail, 'adoptionDifference'> {
   readonly difference: UnlockDifference | null
 }
 
-const nothing: AgentDetails = { adoptionDifference: null, difference: null }
+/** Form used in lists and events. */
+export const noDetails: AgentDetails = { adoptionDifference: null, difference: null }
 
 /** Queries the store only if there may be something. */
 export async function readAgentDetails(
@@ -37,7 +38,7 @@ export async function readAgentDetails(
   const { adoption, lockedBecause, capabilities } = agent
   const isLocked = lockedBecause !== null && capabilities.includes('deploy')
   const mayDiffer = adoption?.result === 'adopted' && adoption.error !== null
-  if (!ownsAgent(actor, agent) || (!isLocked && !mayDiffer)) return nothing
+  if (!ownsAgent(actor, agent) || (!isLocked && !mayDiffer)) return noDetails
   const { queries } = service.store
   const { adoptionDifference, held } = await readAgentDetail(queries, agent.id)
   if (!isLocked || held === null) return { adoptionDifference, difference: null }

@@ -6,9 +6,9 @@ import { fieldNames } from '../../resources/resource.js'
 import { referenceSchema, referencesTo } from '../api/references.js'
 import { route, type Route } from '../http/route.js'
 import type { StateService } from '../service.js'
-import { agentSchema, toAgentView } from './agent-view.js'
+import { agentSchema, recallAgentView, toAgentView } from './agent-view.js'
 import { findOwnAgent, ownsAgent, type AgentRecord } from './agents.js'
-import { readAgentDetails, unlockAgent, unlockAgents } from './unlock-agents.js'
+import { noDetails, readAgentDetails, unlockAgent, unlockAgents } from './unlock-agents.js'
 
 const errorKey = 'agent'
 const closed = { additionalProperties: false }
@@ -70,5 +70,8 @@ export function unlockRoutes(service: StateService): readonly Route[] {
 /** Includes fields requested for a single agent only. */
 export async function showAgent(service: StateService, actor: Actor, record: AgentRecord) {
   const details = await readAgentDetails(service, actor, record)
-  return toAgentView(record, ownsAgent(actor, record), details)
+  const whole = ownsAgent(actor, record)
+  return details === noDetails
+    ? recallAgentView(record, whole)
+    : toAgentView(record, whole, details)
 }

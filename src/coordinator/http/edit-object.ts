@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
+import { rememberOf } from '../../runtime/bounded-cache.js'
 import { digestEditable, isUnchanged, makeTag, readIfMatch } from './etag.js'
 import type { Answer, Edit, Route } from './route.js'
 
@@ -61,15 +62,22 @@ async function editObject(call: EditableCall, id: number, found: unknown): Promi
 }
 
 /** Adds the entity tag to an answer; 304 if the caller of a GET has this version already. */
-function tagAnswer({ keys, longKey }: Edit, answer: Answer, ifNoneMatch?: string): Answer {
+function tagAnswer(edit: Edit, answer: Answer, ifNoneMatch?: string): Answer {
   const { status, body } = answer
   if (typeof body !== 'object' || body === null) return answer
-  const text = JSON.stringify(body)
-  const tagged = longKey === undefined ? text : JSON.stringify({ ...body, [longKey]: undefined })
-  const etag = makeTag(digestEditable(body, keys), tagged)
+  const { text, etag } = writerOf(edit)(body)
   const headers = { ...answer.headers, etag }
   return isUnchanged(ifNoneMatch, etag) ? { status: 304, headers } : { status, body, text, headers }
 }
+
+/** An answer that is given again is written once. */
+const writerOf = rememberOf(({ keys, longKey }: Edit) =>
+  rememberOf((body: object) => {
+    const text = JSON.stringify(body)
+    const tagged = longKey === undefined ? text : JSON.stringify({ ...body, [longKey]: undefined })
+    return { text, etag: makeTag(digestEditable(body, keys), tagged) }
+  }),
+)
 
 function changed({ errorKey }: Route): FleetError {
   return new FleetError(

@@ -110,7 +110,7 @@ export function createHeartbeatRecorder(
         ...(await writeConditions(queries, [...changed])),
         ...(await writeHeartbeats(queries, same)),
       ],
-      { durable: false },
+      { durable: false, agents: rows.map(({ id }) => id) },
     )
   }
 

@@ -19,7 +19,7 @@ import type { Database, DialectSql } from './database.js'
 import { requireRoom } from './disk-room.js'
 import { createGroupCommit, type GroupConnection } from './group-commit.js'
 import { openJournal, type SqliteJournal } from './sqlite-journal.js'
-import { createReadMemory } from './read-memory.js'
+import { createReadMemory, createWriteCount } from './read-memory.js'
 import type { Tables } from './schema.js'
 import { translated, translateError } from './sqlite-errors.js'
 import { statementCache, type StatementCache } from './sqlite-statements.js'
@@ -54,7 +54,9 @@ export function openSqlite(path: string): Database {
   const file = openFile(path)
   const mutex = new Semaphore()
   const guard = new TransactionGuard()
-  const writes = countWrites(file)
+  // Counts only the writes of other connections (sqlite.org/pragma.html#pragma_data_version).
+  const others = file.prepare<[], number>('pragma data_version').pluck()
+  const writes = createWriteCount(() => others.get() ?? 0)
   const connection: Connection = { file, mutex, guard, isGrouped: false }
   const database = statementCache(file, writes.note)
   const queries = new Kysely<Tables>({
@@ -65,14 +67,17 @@ export function openSqlite(path: string): Database {
   const transaction = async <T>(work: Work<T>, options?: TransactionOptions): Promise<T> => {
     guard.check()
     return groups.run(
-      (held) => held.transaction().execute((inside) => guard.run(() => work(inside))),
+      (held) =>
+        writes.within(options?.agents, () =>
+          held.transaction().execute((inside) => guard.run(() => work(inside))),
+        ),
       options?.durable ?? true,
     )
   }
   return {
     dialect: dialectSql,
     queries,
-    recall: createReadMemory(writes.count),
+    recall: createReadMemory(writes),
     transaction,
     decide: transaction,
     migrate: (work) => transaction(work),
@@ -246,30 +251,5 @@ class OneConnectionDriver extends SqliteDriver {
     if (!this.#connection.isGrouped) return super.rollbackTransaction(connection)
     await connection.executeQuery(CompiledQuery.raw('rollback to member'))
     await connection.executeQuery(CompiledQuery.raw('release member'))
-  }
-}
-
-interface Writes {
-  /** Called before each statement that may write. */
-  readonly note: () => void
-  /** Returns a different number after every write of this or another process. */
-  readonly count: () => number
-}
-
-function countWrites(file: SqliteFile): Writes {
-  // Counts only the writes of other connections (sqlite.org/pragma.html#pragma_data_version).
-  const readOthers = file.prepare<[], number>('pragma data_version').pluck()
-  let own = 0
-  let others: number | undefined
-  return {
-    note: () => {
-      own += 1
-    },
-    count: () => {
-      const version = readOthers.get()
-      if (version !== others) own += 1
-      others = version
-      return own
-    },
   }
 }

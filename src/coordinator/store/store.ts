@@ -44,5 +44,7 @@ export interface TransactionOptions {
    * False: resolves before the data is on disk, for data that is sent again anyway, like heartbeats. A power failure may
    * undo the last transactions, in order and each completely; the end of this process undoes none. Default true.
    */
-  readonly durable: boolean
+  readonly durable?: boolean
+  /** It changes nothing that is read of other agents: what is recalled of them stays. Omitted: it may change anything. */
+  readonly agents?: readonly number[]
 }

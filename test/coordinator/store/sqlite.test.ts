@@ -195,27 +195,6 @@ void t.test('another process that holds the store blocks nothing else', async (t
   t.equal((await store.queries.selectFrom('tags').select('id').execute()).length, 3)
 })
 
-void t.test('recalled data is read once, until this process or another writes', async (t) => {
-  const url = urlIn(folderFor(t))
-  const [store, other] = [await open(t, url), await open(t, url)]
-  let readings = 0
-  const count = async (): Promise<number> => {
-    readings += 1
-    return (await store.queries.selectFrom('tags').select('id').execute()).length
-  }
-  const ask = () => store.recall({ key: 'count', rows: 1 }, count)
-
-  t.strictSame(await Promise.all([ask(), ask()]), [0, 0])
-  t.equal(await ask(), 0)
-  t.equal(readings, 1)
-  await addTag(store.queries, 'own')
-  t.strictSame([await ask(), await ask(), readings], [1, 1, 2])
-  await addTag(other.queries, 'foreign')
-  t.strictSame([await ask(), await ask(), readings], [2, 2, 3])
-  await store.recall({ key: 'many', rows: 2_000 }, () => Promise.resolve())
-  t.strictSame([await ask(), readings], [2, 4], 'the memory is bounded')
-})
-
 void t.test('closes once the running transaction has ended', async (t) => {
   const url = urlIn(folderFor(t))
   const store = await openStore(url, log)
