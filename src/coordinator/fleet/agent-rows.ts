@@ -1,7 +1,8 @@
 /** The agents' rows as the link writes and reads them: identity, hello, and the desired state to send. */
 import { sql, type Selectable } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
-import { listIds, prepareGiven, writeIds } from '../store/given-rows.js'
+import { gatherReads } from '../store/gathered-reads.js'
+import { listIds, listTexts, prepareGiven, writeIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
@@ -19,15 +20,21 @@ interface AgentIdentity {
   readonly linkId: string | null
 }
 
-const selectByKey = prepareQuery((queries) => selectIdentity(queries).where('keyDigest', '=', ''))
-const selectByName = prepareQuery((queries) => selectIdentity(queries).where('name', '=', ''))
+const readByKey = gatherReads(
+  (queries) => selectIdentity(queries).select('keyDigest').where('keyDigest', 'in', listTexts([])),
+  ({ keyDigest }) => keyDigest,
+)
+const readByName = gatherReads(
+  (queries) => selectIdentity(queries).where('name', 'in', listTexts([])),
+  ({ name }) => name,
+)
 
 /** Finds the agent with this key. The whole digest is looked up, so there is no comparison to time. */
 export async function findAgentByKey(
   queries: Queries,
   keyDigest: string,
 ): Promise<AgentIdentity | undefined> {
-  return (await selectByKey(queries, [keyDigest]))[0]
+  return (await readByKey(queries, keyDigest))[0]
 }
 
 /** Agent names are unique across all organizations (docs/behaviour.md, Names). */
@@ -35,7 +42,7 @@ export async function findAgentByName(
   queries: Queries,
   name: string,
 ): Promise<AgentIdentity | undefined> {
-  return (await selectByName(queries, [name]))[0]
+  return (await readByName(queries, name))[0]
 }
 
 /** Owners by agent id; null: shared. Deleted agents are omitted. */
@@ -78,15 +85,17 @@ const registeredColumns = [
 ] as const
 export type RegisteredRow = Readonly<Pick<AgentRow, (typeof registeredColumns)[number]>>
 
-const selectRegistered = prepareQuery((queries) =>
-  queries.selectFrom('agents').select(registeredColumns).where('id', '=', 0),
+const readRegistered = gatherReads(
+  (queries) =>
+    queries.selectFrom('agents').select(registeredColumns).where('id', 'in', listIds([])),
+  ({ id }) => id,
 )
 
 export async function findRegistered(
   queries: Queries,
   id: number,
 ): Promise<RegisteredRow | undefined> {
-  return (await selectRegistered(queries, [id]))[0]
+  return (await readRegistered(queries, id))[0]
 }
 
 /** Columns of the current condition: written at registration, then by condition-queries.ts. */

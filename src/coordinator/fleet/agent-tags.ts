@@ -1,6 +1,7 @@
 /** The tags of agents and their origin: sent by the agent itself (static), assigned through the API (assigned), or both. */
 import { sql } from 'kysely'
 import { groupBy } from '../../group-by.js'
+import { gatherReads } from '../store/gathered-reads.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
 import { listGiven, listIds, prepareGiven, writeIds } from '../store/given-rows.js'
@@ -74,17 +75,19 @@ function toAgentTag({ id, name, createdAt, updatedAt, ...row }: TagRow): AgentTa
   return { id, name, static: row.static === 1, assigned: row.assigned === 1, createdAt, updatedAt }
 }
 
-const selectStaticNames = prepareQuery((queries) =>
-  queries
-    .selectFrom('agentTags')
-    .innerJoin('tags', 'tags.id', 'agentTags.tagId')
-    .select('tags.name')
-    .where('agentTags.agentId', '=', 0)
-    .where('agentTags.static', '=', 1),
+const readStaticNames = gatherReads(
+  (queries) =>
+    queries
+      .selectFrom('agentTags')
+      .innerJoin('tags', 'tags.id', 'agentTags.tagId')
+      .select(['agentTags.agentId', 'tags.name'])
+      .where('agentTags.agentId', 'in', listIds([]))
+      .where('agentTags.static', '=', sql.lit(1)),
+  ({ agentId }) => agentId,
 )
 
 export async function readStaticTagNames(queries: Queries, agentId: number): Promise<string[]> {
-  return (await selectStaticNames(queries, [agentId, 1])).map((row) => row.name)
+  return (await readStaticNames(queries, agentId)).map((row) => row.name)
 }
 
 /** Returns the tag ids of these names in one organization; creates missing tags. Names are unique there. */

@@ -3,7 +3,9 @@
  * revision past the one it holds, so the agent's is compared with this one until it holds no newer one or is unlocked.
  */
 import { sql } from 'kysely'
-import { deleteSetting, readSetting } from '../store/settings.js'
+import { gatherReads } from '../store/gathered-reads.js'
+import { listTexts } from '../store/given-rows.js'
+import { deleteSetting } from '../store/settings.js'
 import type { Queries } from '../store/store.js'
 
 const prefix = 'restoredRevision:'
@@ -16,13 +18,19 @@ export async function noteRestoredRevisions(queries: Queries): Promise<void> {
     on conflict (name) do update set value = excluded.value`.execute(queries)
 }
 
+const readValues = gatherReads(
+  (queries) =>
+    queries.selectFrom('settings').select(['name', 'value']).where('name', 'in', listTexts([])),
+  ({ name }) => name,
+)
+
 /** Undefined: the agent was checked since then, or nothing was restored. */
 export async function readRestoredRevision(
   queries: Queries,
   agentId: number,
 ): Promise<number | undefined> {
-  const value = await readSetting(queries, `${prefix}${agentId}`)
-  return value === undefined ? undefined : Number(value)
+  const [row] = await readValues(queries, `${prefix}${agentId}`)
+  return row && Number(row.value)
 }
 
 export async function forgetRestoredRevision(queries: Queries, agentId: number): Promise<void> {

@@ -1,7 +1,8 @@
 /** Queries for the delivery of the log: its entries, and the cursor of each agent. */
 import { sql } from 'kysely'
 import type { InvalidationContent } from './invalidation.js'
-import { prepareGiven } from '../store/given-rows.js'
+import { gatherReads } from '../store/gathered-reads.js'
+import { listIds, prepareGiven } from '../store/given-rows.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 
@@ -95,8 +96,10 @@ interface CursorRow {
   readonly trouble: string | null
 }
 
-const selectCursor = prepareQuery((queries) =>
-  queries.selectFrom('invalidationCursors').selectAll().where('agentId', '=', 0),
+const readCursors = gatherReads(
+  (queries) =>
+    queries.selectFrom('invalidationCursors').selectAll().where('agentId', 'in', listIds([])),
+  ({ agentId }) => agentId,
 )
 
 /** Returns the agent's cursor, undefined if it never received an entry. */
@@ -104,7 +107,7 @@ export async function readCursor(
   queries: Queries,
   agentId: number,
 ): Promise<CursorRow | undefined> {
-  return (await selectCursor(queries, [agentId]))[0]
+  return (await readCursors(queries, agentId))[0]
 }
 
 export interface Progress {

@@ -12,6 +12,7 @@ import { apiLogsContract } from './api-logs.contract.js'
 import { backendsContract } from './backends.contract.js'
 import { changesContract } from './changes.contract.js'
 import { consoleGroupsContract } from './console-groups.contract.js'
+import { gatheredReadsContract } from './gathered-reads.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
@@ -38,6 +39,7 @@ async function open(t: Test, url: string): Promise<Store> {
 void t.test('the contracts of every store', (t) => {
   const factory = { open: async (t: Test) => open(t, await server.storeUrl()) }
   storeContract(t, factory)
+  gatheredReadsContract(t, factory)
   rowsContract(t, factory)
   listContract(t, factory)
   settingsContract(t, factory)

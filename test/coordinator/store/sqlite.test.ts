@@ -22,6 +22,7 @@ import { apiLogsContract } from './api-logs.contract.js'
 import { backendsContract } from './backends.contract.js'
 import { changesContract } from './changes.contract.js'
 import { consoleGroupsContract } from './console-groups.contract.js'
+import { gatheredReadsContract } from './gathered-reads.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
@@ -59,6 +60,7 @@ const urlIn = (folder: string): string => `sqlite:${join(folder, 'coordinator.db
 void t.test('in memory', (t) => {
   const factory = { open: (t: Test) => open(t, 'sqlite::memory:') }
   storeContract(t, factory)
+  gatheredReadsContract(t, factory)
   rowsContract(t, factory)
   listContract(t, factory)
   settingsContract(t, factory)
@@ -106,6 +108,7 @@ void t.test('with nothing replaced or waiting, no decision scans the fleet', asy
 void t.test('in a file', (t) => {
   const factory = { open: (t: Test) => open(t, urlIn(folderFor(t))) }
   storeContract(t, factory)
+  gatheredReadsContract(t, factory)
   rowsContract(t, factory)
   t.end()
 })
