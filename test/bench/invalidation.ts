@@ -14,6 +14,7 @@ import { loadBuilt } from './built.js'
 import { startChild } from './child.js'
 import { formatCount, formatMs, median, quantile, type Report } from './figure.js'
 import { startFleet, untilAllHold, untilAllRun } from './fleet-harness.js'
+import { keepConnection, type Call } from './kept-connection.js'
 
 const agents = 1_000
 const maxRounds = 40
@@ -59,22 +60,23 @@ async function measureFleet(t: TestEnd, report: Report): Promise<void> {
     rounds.push({ bareLastMs, bareCommitMs, lastMs: since(finished), eachMs })
   }
   reportRounds(rounds, report)
-  await measureAnswers(api, base, report)
+  await measureAnswers(api, keepConnection(t, { base, token: api.token }), report)
 }
 
 /** Each entry goes to the whole fleet, and the next one is made once it has ended. */
-async function measureAnswers(api: ApiClient, base: string, report: Report): Promise<void> {
+async function measureAnswers(api: ApiClient, call: Call, report: Report): Promise<void> {
   const answered: number[] = []
   const bare: number[] = []
   for (let number = 0; number < answersMeasured; number++) {
-    bare.push(await afterIdling(() => fetch(`${base}/healthz`).then((it) => it.text())))
-    let id = 0
+    bare.push(await afterIdling(() => call('GET', '/healthz')))
+    const body = makeBan(`obj.http.x-answer == ${number}`)
+    let text = ''
     answered.push(
       await afterIdling(async () => {
-        id = (await logBan(api, `obj.http.x-answer == ${number}`)).id
+        text = await call('POST', '/api/v1/invalidations', body)
       }),
     )
-    await untilEnded(api, id)
+    await untilEnded(api, readEntry(text).id)
   }
   report({
     name: 'invalidations: 202 of an idle coordinator, p99',
@@ -255,16 +257,23 @@ async function fillLog(api: ApiClient): Promise<void> {
 }
 
 async function logBan(api: ApiClient, expression: string): Promise<Entry> {
-  const body = { type: 'ban', expression, target: { all: true } }
-  const { status, text } = await api.call('POST', '/invalidations', body)
+  const { status, text } = await api.call('POST', '/invalidations', makeBan(expression))
   if (status !== 202) throw new Error(`${status} ${text}`)
+  return readEntry(text)
+}
+
+function makeBan(expression: string) {
+  return { type: 'ban', expression, target: { all: true } }
+}
+
+function readEntry(text: string): Entry {
   return JSON.parse(text) as Entry // the API's own view
 }
 
 function untilEnded(api: ApiClient, id: number): Promise<Entry> {
   return eventually(`invalidation ${id} has ended`, async () => {
     await pause(100)
-    const entry = JSON.parse((await api.call('GET', `/invalidations/${id}`)).text) as Entry // as above
+    const entry = readEntry((await api.call('GET', `/invalidations/${id}`)).text)
     return entry.finished === null ? undefined : entry
   })
 }

@@ -9,6 +9,7 @@ import {
   memberLimit,
   ttlLimitSeconds,
   type InvalidationContent,
+  type InvalidationOutcome,
 } from './invalidation.js'
 import { summarizeShared, type MemberProgress } from './invalidation-results.js'
 import type { Actor } from '../../resources/permission.js'
@@ -29,6 +30,7 @@ import {
 import { ownerOf, scopeOfOwner, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import { chooseOwner, type OwnerReference } from '../api/find-references.js'
+import { rememberOf } from '../../runtime/bounded-cache.js'
 import type { StateService } from '../service.js'
 import { notifyInvalidationsLogged } from './invalidation-hints.js'
 import { requireInvalidationRoom } from './invalidation-room.js'
@@ -91,7 +93,7 @@ export async function createInvalidation(
       organizationId: ownerOf(scope),
       setId,
       attemptSetId: covered.length === members.length ? setId : await keepSet(queries, covered),
-      outcome: covered.length === 0 ? invalidationStates.Completed : null,
+      outcome: firstOutcome(covered),
     })
     const entry = await findInvalidation(queries, scope, id)
     if (!entry) throw new Error(`invalidation ${id} was written and is not there`)
@@ -178,12 +180,25 @@ function viewUntold(
   agents: readonly TargetAgent[],
   covered: readonly SetMember[],
 ): NewInvalidation {
+  if (agents.length > maxListedResults) return { entry, summary: untoldSummaryOf(agents)(covered) }
   const coveredIds = new Set(covered.map(({ agentId }) => agentId))
-  const members = agents.map(toUntold)
-  if (members.length <= maxListedResults) return viewEntry(entry, members, coveredIds)
-  const memberIds = new Set(agents.map(({ id }) => id))
-  const slowestFirst = members.filter(({ agentId }) => coveredIds.has(agentId))
-  return { entry, summary: summarizeShared(entry, { memberIds, slowestFirst }) }
+  return viewEntry(entry, agents.map(toUntold), coveredIds)
+}
+
+/** Most entries are for the same many agents. */
+const untoldSummaryOf = rememberOf((agents: readonly TargetAgent[]) =>
+  rememberOf((covered: readonly SetMember[]) => {
+    const coveredIds = new Set(covered.map(({ agentId }) => agentId))
+    const memberIds = new Set(agents.map(({ id }) => id))
+    const slowestFirst = agents.filter(({ id }) => coveredIds.has(id)).map(toUntold)
+    const untold = { outcome: firstOutcome(covered), exceptions: [], position: 1 }
+    return summarizeShared(untold, { memberIds, slowestFirst })
+  }),
+)
+
+/** Null: it is open. */
+function firstOutcome(covered: readonly SetMember[]): InvalidationOutcome | null {
+  return covered.length === 0 ? invalidationStates.Completed : null
 }
 
 /** Notifies agents of the new entry. */

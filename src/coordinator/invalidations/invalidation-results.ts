@@ -100,7 +100,7 @@ export function sortBySlowness(members: readonly MemberProgress[]): readonly Mem
 
 /** Same result without reading agents that have passed the entry. */
 export function summarizeShared(
-  { outcome, exceptions, position }: EntryProgress,
+  { outcome, exceptions, position }: Pick<EntryProgress, 'outcome' | 'exceptions' | 'position'>,
   { memberIds, slowestFirst }: SharedProgress,
 ): InvalidationSummary {
   const total = memberIds.size
