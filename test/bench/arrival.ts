@@ -13,7 +13,7 @@ import {
 import { readCpuMs } from './process-reading.js'
 
 const arriving = 500
-const goalMs = 5_000
+const goalMs = 2_500
 
 export async function measureAgentsArriving(t: TestEnd, report: Report): Promise<void> {
   const { api, base, daemon } = await startCoordinator(t)

@@ -47,8 +47,8 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   login: measureLogin,
   cli: measureCommandLine,
   start: measureStart,
-  'fleet-100': fleetOf(100, { overheadMs: 300, rollbackMs: 1_000 }),
-  fleet: fleetOf(1_000, { overheadMs: 1_500, rollbackMs: 1_000 }),
+  'fleet-100': fleetOf(100, { overheadMs: 120 }),
+  fleet: fleetOf(1_000, { overheadMs: 500, rollbackMs: 400, loopP99Ms: 20 }),
   'fleet-5000': fleetOf(5_000, {}),
   'fleet-10000': fleetOf(10_000, {
     arrivalMs: 20_000,

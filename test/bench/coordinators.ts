@@ -20,7 +20,7 @@ import {
 import { readCpuMs } from './process-reading.js'
 
 const size = 1_000
-const overheadGoalMs = 1_500
+const overheadGoalMs = 1_000
 const rollbacks = 10
 
 export async function measureCoordinators(t: TestEnd, report: Report): Promise<void> {

@@ -114,7 +114,10 @@ class SharedChild {
     }
     this.#failures = ranForMs < settledMs ? this.#failures + 1 : 1
     const waitMs = pauseAfter(this.#failures, backoff)
-    this.#options.log.warn({ why, waitMs }, 'the log tool ended; it is started again')
-    this.#again = setTimeout(() => void this.#start(), waitMs)
+    // Not before: when the service stops, its tools may end first.
+    this.#again = setTimeout(() => {
+      this.#options.log.warn({ why, waitMs }, 'the log tool ended; it is started again')
+      void this.#start()
+    }, waitMs)
   }
 }
