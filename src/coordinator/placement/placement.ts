@@ -173,14 +173,18 @@ function gainAgent(work: PlacementWork, slot: Slot, asked = new Set<Slot>()): bo
     slot.chosen.push(...giver.chosen.splice(at, 1))
     return true
   }
-  return keepDrained(slot)
+  return keepDrained(work, slot)
 }
 
-/** Where no other agent can take its place, a draining agent keeps it. */
-function keepDrained(slot: Slot): boolean {
-  const place = slot.drained.shift()
-  if (place) slot.chosen.push(place)
-  return place !== undefined
+/** Where no other agent can take a place, a draining agent of the group keeps it, of this deployment first. */
+function keepDrained({ slots }: PlacementWork, slot: Slot): boolean {
+  for (const { drained } of [slot, ...slots]) {
+    const at = drained.findIndex(({ agent }) => isFitting(agent, slot.target))
+    if (at < 0) continue
+    slot.chosen.push(...drained.splice(at, 1))
+    return true
+  }
+  return false
 }
 
 /** Agents where the VCL failed before are never used as replacements. */

@@ -159,6 +159,38 @@ void t.test('a drained agent over max stays where the other one has to move', (t
   t.end()
 })
 
+void t.test('a drained agent over max stays where only it fits', (t) => {
+  const target = (tagId: number) => ({ kind: 'tags' as const, tagIds: [tagId] })
+  const one = { min: 1, max: 1 }
+  const agent = { state: agentStates.Running, groupIds: [7], rootGroupId: null }
+  const decision = placeGroup(
+    toDrainedInput({
+      group: {
+        id: 7,
+        root: false,
+        deployments: [
+          { id: 1, ...one, target: target(1) },
+          { id: 2, ...one, target: target(4) },
+        ],
+      },
+      placed: [1, 2].map((agentId) => ({ agentId, deploymentId: 1, position: 0 })),
+      agents: [
+        { ...agent, id: 1, tagIds: [1, 4] },
+        { ...agent, id: 2, tagIds: [1] },
+      ],
+      drained: new Set([1]),
+      serving: new Set(),
+    }),
+  )
+
+  t.match(decision, { shortages: [], remove: [], moving: [] })
+  t.same(decision.keep.map(({ agentId, deploymentId }) => [agentId, deploymentId]).toSorted(), [
+    [1, 2],
+    [2, 1],
+  ])
+  t.end()
+})
+
 void t.test(
   'successive runs complete a drain: every place that can move does, and min stays served',
   (t) => {
