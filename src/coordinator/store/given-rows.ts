@@ -73,14 +73,14 @@ export function listTexts(texts: readonly string[]): RawBuilder<string> {
   return sql<string>`(select key from json_each(${writeKeys(texts)}))`
 }
 
-/** The parameter of a prepared query for its `listIds` or `listTexts`. */
-export function writeKeys(keys: readonly (number | string)[]): string {
-  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, 0])))
-}
-
 /** The parameter of a prepared query for its `listIds`. */
 export function writeIds(ids: readonly number[]): string {
   return ids.length === 0 ? '{}' : `{"${ids.join('":0,"')}":0}`
+}
+
+/** As `writeIds`, also of texts; slower. */
+export function writeKeys(keys: readonly (number | string)[]): string {
+  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, 0])))
 }
 
 /** An object, because PostgreSQL's `json_each` takes no array. */

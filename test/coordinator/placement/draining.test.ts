@@ -124,72 +124,49 @@ void t.test('a drain never makes a group short that could stay in place', (t) =>
   t.end()
 })
 
-void t.test('a drained agent over max stays where the other one has to move', (t) => {
-  const target = (tagId: number) => ({ kind: 'tags' as const, tagIds: [tagId] })
-  const one = { min: 1, max: 1 }
-  const agent = { state: agentStates.Running, groupIds: [7], rootGroupId: null }
-  const decision = placeGroup(
-    toDrainedInput({
-      group: {
-        id: 7,
-        root: false,
-        deployments: [
-          { id: 1, ...one, target: target(2) },
-          { id: 2, ...one, target: target(3) },
-        ],
-      },
-      placed: [1, 2].map((agentId) => ({ agentId, deploymentId: 2, position: agentId })),
-      agents: [
-        { ...agent, id: 1, tagIds: [3] },
-        { ...agent, id: 2, tagIds: [2, 3] },
+/** Two deployments of one place each; agents 1, drained, and 2 hold the group, both for one of them. */
+const overMax = [
+  { name: 'where the other one has to move', asks: [2, 3], held: 2, tags: [[3], [2, 3]] },
+  { name: 'where only it fits', asks: [1, 4], held: 1, tags: [[1, 4], [1]] },
+]
+
+for (const { name, asks, held, tags } of overMax)
+  void t.test(`a drained agent over max stays ${name}`, (t) => {
+    const decision = placeGroup(
+      toDrainedInput({
+        group: {
+          id: 7,
+          root: false,
+          deployments: asks.map((tagId, at) => ({
+            id: at + 1,
+            min: 1,
+            max: 1,
+            target: { kind: 'tags', tagIds: [tagId] },
+          })),
+        },
+        placed: [1, 2].map((agentId) => ({ agentId, deploymentId: held, position: agentId })),
+        agents: tags.map((tagIds, at) => ({
+          id: at + 1,
+          state: agentStates.Running,
+          tagIds,
+          groupIds: [7],
+          rootGroupId: null,
+        })),
+        drained: new Set([1]),
+        serving: new Set([1, 2]),
+      }),
+    )
+
+    t.match(decision, { shortages: [], remove: [], moving: [] })
+    t.same(
+      decision.keep.map(({ agentId, deploymentId }) => [agentId, deploymentId]),
+      [
+        [1, 2],
+        [2, 1],
       ],
-      drained: new Set([1]),
-      serving: new Set([1, 2]),
-    }),
-  )
-
-  t.match(decision, { shortages: [], remove: [], moving: [] })
-  t.same(
-    decision.keep.map(({ agentId, deploymentId }) => [agentId, deploymentId]),
-    [
-      [1, 2],
-      [2, 1],
-    ],
-  )
-  t.end()
-})
-
-void t.test('a drained agent over max stays where only it fits', (t) => {
-  const target = (tagId: number) => ({ kind: 'tags' as const, tagIds: [tagId] })
-  const one = { min: 1, max: 1 }
-  const agent = { state: agentStates.Running, groupIds: [7], rootGroupId: null }
-  const decision = placeGroup(
-    toDrainedInput({
-      group: {
-        id: 7,
-        root: false,
-        deployments: [
-          { id: 1, ...one, target: target(1) },
-          { id: 2, ...one, target: target(4) },
-        ],
-      },
-      placed: [1, 2].map((agentId) => ({ agentId, deploymentId: 1, position: 0 })),
-      agents: [
-        { ...agent, id: 1, tagIds: [1, 4] },
-        { ...agent, id: 2, tagIds: [1] },
-      ],
-      drained: new Set([1]),
-      serving: new Set(),
-    }),
-  )
-
-  t.match(decision, { shortages: [], remove: [], moving: [] })
-  t.same(decision.keep.map(({ agentId, deploymentId }) => [agentId, deploymentId]).toSorted(), [
-    [1, 2],
-    [2, 1],
-  ])
-  t.end()
-})
+    )
+    t.end()
+  })
 
 void t.test(
   'successive runs complete a drain: every place that can move does, and min stays served',
